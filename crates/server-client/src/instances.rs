@@ -17,7 +17,7 @@ use krm_template_server_core::conditions::{Condition, find};
 
 const RESOURCE: &str = "templateinstances";
 
-/// The pause between two looks at an instance.
+/// The polling interval for an instance.
 const POLL: Duration = Duration::from_millis(500);
 
 /// The maximum number of attempts to change an instance that the server changes, too.

@@ -27,7 +27,7 @@ const MAX_NOTES: usize = 200;
 
 /// A change of a deployment, as requested.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ChangeRequest {
     /// The kind: creation, update or deletion.
     pub change: ChangeKind,
     /// The new configuration; `None` for a deletion.
@@ -40,7 +40,7 @@ pub struct Wanted {
 
 /// The result of a successful change.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct ChangeResult {
     /// The deployment after the change.
     pub deployment: Deployment,
     /// Its latest manifest, as JSON.
@@ -75,7 +75,7 @@ impl From<Failure> for Problem {
 }
 
 /// State that all changes share.
-pub(super) struct Tools {
+pub(super) struct ChangeContext {
     pub(super) records: Repository,
     pub(super) expander: Expander,
     /// The cluster to which objects are applied, if any.
@@ -84,18 +84,18 @@ pub(super) struct Tools {
     pub(super) max_object_bytes: usize,
 }
 
-pub(super) struct Work {
-    pub(super) tools: Arc<Tools>,
+pub(super) struct ChangeRun {
+    pub(super) tools: Arc<ChangeContext>,
     pub(super) user: User,
     pub(super) target: Target,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ChangeRequest,
     pub(super) operation: Stored<Operation>,
     /// The deployment before the change.
     pub(super) known: Option<Stored<Deployment>>,
 }
 
-impl Work {
-    pub(super) async fn perform(&mut self) -> Result<Ended, Problem> {
+impl ChangeRun {
+    pub(super) async fn perform(&mut self) -> Result<ChangeResult, Problem> {
         let name = match &self.known {
             Some(known) => known.value.next_manifest(),
             None => manifest_name(1),
@@ -119,7 +119,7 @@ impl Work {
     }
 
     /// Records the outcome of the operation.
-    pub(super) async fn end(&mut self, outcome: &Result<Ended, Problem>) {
+    pub(super) async fn end(&mut self, outcome: &Result<ChangeResult, Problem>) {
         let operation = &mut self.operation.value;
         match outcome {
             Ok(ended) => {
@@ -139,7 +139,7 @@ impl Work {
     }
 
     /// Creates or updates the deployment.
-    async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
+    async fn place(&mut self, name: &str, request: Request) -> Result<ChangeResult, Problem> {
         let tools = Arc::clone(&self.tools);
         let wants_objects = tools.cluster.is_some();
         let made = tools.expander.made(name.to_owned(), request, wants_objects).await?;
@@ -169,7 +169,12 @@ impl Work {
             deployment.add_manifest(name);
         }
         records.put(&key, &deployment, revision).await?;
-        Ok(Ended { message: deployment.message(), deployment, manifest, warnings: made.warnings })
+        Ok(ChangeResult {
+            message: deployment.message(),
+            deployment,
+            manifest,
+            warnings: made.warnings,
+        })
     }
 
     /// Returns the deployment before the change, with this operation. A new one has no manifest.
@@ -180,15 +185,8 @@ impl Work {
             None => Deployment {
                 name: self.target.name.clone(),
                 namespace: self.target.namespace.clone(),
-                state: State::Expanded,
                 created_at: now.clone(),
-                modified_at: String::new(),
-                deployed_at: None,
-                latest_manifest: String::new(),
-                manifests: Vec::new(),
-                operation: String::new(),
-                errors: Vec::new(),
-                resources: Vec::new(),
+                ..Deployment::default()
             },
         };
         deployment.modified_at = now;
@@ -235,7 +233,7 @@ impl Work {
     }
 
     /// Deletes the objects, and then the deployment.
-    async fn delete(&mut self, name: &str) -> Result<Ended, Problem> {
+    async fn delete(&mut self, name: &str) -> Result<ChangeResult, Problem> {
         let tools = Arc::clone(&self.tools);
         let Some(mut revision) = self.known_revision() else {
             return Err(Status::not_found("", "deployments", &self.target.name).into());
@@ -251,7 +249,7 @@ impl Work {
         deployment.state = State::Deleted;
         name.clone_into(&mut deployment.latest_manifest);
         deployment.manifests = vec![name.to_owned()];
-        Ok(Ended {
+        Ok(ChangeResult {
             message: deployment.message(),
             deployment,
             manifest: Bytes::from(empty_manifest(name, &self.target).to_string()),
@@ -334,7 +332,7 @@ impl Work {
 
 /// A journal of the steps of an operation.
 struct Journal<'w> {
-    work: &'w mut Work,
+    work: &'w mut ChangeRun,
     /// The number of steps between two writes of the record.
     every: usize,
     since: usize,

@@ -38,12 +38,12 @@ mod tests;
 mod web;
 
 pub use args::Args;
-pub use change::{Ended, Problem, Wanted};
+pub use change::{ChangeRequest, ChangeResult, Problem};
 pub use expansion::Texts;
 pub use fetch::Fetcher;
 pub use input::{Input, check_name, check_namespace, read};
 pub use listing::Page;
 pub use manifest::{Import, Manifest};
 pub use record::{ChangeKind, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
-pub use service::{Deployments, Needs, Shown, Started};
+pub use service::{Dependencies, Deployments, Shown, Started};
 pub use web::Host;

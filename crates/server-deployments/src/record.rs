@@ -59,10 +59,11 @@ impl Target {
 }
 
 /// The state of a deployment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It has a manifest, and nothing was applied to a cluster.
+    #[default]
     Expanded,
     /// The objects of its latest manifest are applied.
     Applied,
@@ -86,7 +87,7 @@ impl State {
 }
 
 /// A deployment, as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
     /// The name, unique in the namespace.
@@ -126,14 +127,8 @@ impl Deployment {
             name: name.to_owned(),
             namespace: namespace.to_owned(),
             state: State::Failed,
-            created_at: String::new(),
-            modified_at: String::new(),
-            deployed_at: None,
-            latest_manifest: String::new(),
-            manifests: Vec::new(),
-            operation: String::new(),
             errors: vec![error.to_owned()],
-            resources: Vec::new(),
+            ..Self::default()
         })
     }
 
@@ -335,15 +330,7 @@ mod tests {
         let mut deployment = Deployment {
             name: "web".to_owned(),
             namespace: "default".to_owned(),
-            state: State::Expanded,
-            created_at: String::new(),
-            modified_at: String::new(),
-            deployed_at: None,
-            latest_manifest: String::new(),
-            manifests: Vec::new(),
-            operation: String::new(),
-            errors: Vec::new(),
-            resources: Vec::new(),
+            ..Deployment::default()
         };
         assert_eq!(deployment.next_manifest(), "manifest-0001");
         for _ in 0..25 {

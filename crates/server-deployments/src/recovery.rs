@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::change::Tools;
+use super::change::ChangeContext;
 use super::record::{ChangeKind, Deployment, LOCKS, Operation, Progress, State, Target};
 use super::repository::{Repository, Stored, refused};
 use krm_template_server_core::lease::{Lease, Record, Timing, Watcher};
@@ -32,7 +32,7 @@ pub(super) async fn all(records: &Repository, watcher: &mut Watcher) -> Result<(
 }
 
 /// Ends operations whose lock is stale or missing, until the service is dropped.
-pub(super) async fn watch(tools: Weak<Tools>, mut watcher: Watcher) {
+pub(super) async fn watch(tools: Weak<ChangeContext>, mut watcher: Watcher) {
     let mut orphans = Orphans::default();
     let mut checks: u32 = 0;
     loop {

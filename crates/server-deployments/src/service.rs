@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::change::{Ended, Problem, Tools, Wanted, Work};
+use super::change::{ChangeContext, ChangeRequest, ChangeResult, ChangeRun, Problem};
 use super::expansion::{Expander, Texts};
 use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
@@ -28,13 +28,13 @@ use krm_template_server_core::{
 
 /// The deployments of a store, and the changes that run.
 pub struct Deployments {
-    pub(super) tools: Arc<Tools>,
+    pub(super) tools: Arc<ChangeContext>,
     /// The number of running changes.
     running: Arc<watch::Sender<usize>>,
 }
 
-/// The parts of the server that deployments need.
-pub struct Needs {
+/// What deployments use of the server.
+pub struct Dependencies {
     /// The store, shared with Templates.
     pub store: Arc<Measured>,
     /// The limits of requests and expansions.
@@ -68,13 +68,13 @@ pub struct Started {
     /// The name of its operation.
     pub operation: String,
     /// The task that makes the change.
-    pub done: JoinHandle<Result<Ended, Problem>>,
+    pub done: JoinHandle<Result<ChangeResult, Problem>>,
 }
 
 impl Deployments {
     /// Creates the service. It does not end interrupted operations.
     #[must_use]
-    pub fn new(needs: Needs) -> Self {
+    pub fn new(needs: Dependencies) -> Self {
         let limit = needs.limits.max_object_bytes;
         let expander = Expander {
             limits: needs.limits,
@@ -84,7 +84,7 @@ impl Deployments {
             fetcher: needs.fetcher,
         };
         Self {
-            tools: Arc::new(Tools {
+            tools: Arc::new(ChangeContext {
                 records: Repository::new(needs.store, limit),
                 expander,
                 cluster: needs.cluster,
@@ -251,7 +251,7 @@ impl Deployments {
         self: &Arc<Self>,
         user: &User,
         target: &Target,
-        wanted: Wanted,
+        wanted: ChangeRequest,
     ) -> Result<Started> {
         let (service, user, target) = (Arc::clone(self), user.clone(), target.clone());
         // A task of its own: a client that disconnects must not leave a lock behind.
@@ -263,7 +263,12 @@ impl Deployments {
         task.await.unwrap_or_else(|_| Err(Status::unavailable(ended)))
     }
 
-    async fn begin(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
+    async fn begin(
+        &self,
+        user: &User,
+        target: &Target,
+        mut wanted: ChangeRequest,
+    ) -> Result<Started> {
         check_name(&target.name)?;
         check_namespace(&target.namespace)?;
         if let Some(request) = &mut wanted.request {
@@ -298,7 +303,7 @@ impl Deployments {
                 return Err(error);
             }
         };
-        let work = Work {
+        let work = ChangeRun {
             tools: Arc::clone(&self.tools),
             user: user.clone(),
             target: target.clone(),
@@ -316,7 +321,7 @@ impl Deployments {
     fn check(
         &self,
         target: &Target,
-        wanted: &Wanted,
+        wanted: &ChangeRequest,
         known: Option<&Stored<Deployment>>,
     ) -> Result<()> {
         let name = &target.name;
@@ -369,7 +374,7 @@ impl Deployments {
 async fn find(
     records: &Repository,
     target: &Target,
-    wanted: &Wanted,
+    wanted: &ChangeRequest,
 ) -> Result<Option<Stored<Deployment>>> {
     if wanted.change == ChangeKind::Delete && wanted.abandon {
         records.abandoned(target).await
@@ -391,11 +396,11 @@ async fn forget(records: &Repository, key: &str, revision: Revision, held: Optio
 
 /// Makes a change, ends its operation, and releases the lock.
 async fn run(
-    mut work: Work,
+    mut work: ChangeRun,
     held: Lease,
     metrics: Arc<Metrics>,
     _counted: Counted,
-) -> Result<Ended, Problem> {
+) -> Result<ChangeResult, Problem> {
     let outcome = tokio::select! {
         outcome = panics::caught(&metrics, async { Ok(work.perform().await) }) => {
             outcome.unwrap_or_else(|panicked| Err(panicked.into()))
@@ -414,7 +419,7 @@ async fn run(
 }
 
 /// Writes the outcome of a change.
-async fn end(work: &mut Work, outcome: &Result<Ended, Problem>) -> Result<()> {
+async fn end(work: &mut ChangeRun, outcome: &Result<ChangeResult, Problem>) -> Result<()> {
     let records = work.tools.records.clone();
     if outcome.is_err() {
         recovery::conclude(&records, &work.operation.value).await?;
@@ -459,7 +464,7 @@ mod tests {
         let limits = <Program as clap::Parser>::parse_from(arguments).limits;
         let admission = Admission::new(&limits);
         let metrics = Arc::new(Metrics::new(admission.clone(), "", ""));
-        let service = Deployments::new(Needs {
+        let service = Deployments::new(Dependencies {
             store: Arc::new(Measured::new(Store::memory(), Arc::clone(&metrics))),
             limits,
             admission: admission.clone(),

@@ -1,17 +1,14 @@
 //! The handling of a request: limits, authentication, authorization, dispatch, audit.
 
-use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{Method, Request};
-use http_body::{Body as HttpBody, Frame};
+use http_body::Body as HttpBody;
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -22,7 +19,7 @@ use crate::api::long_running::{self, Rights};
 use crate::api::{AuditFields, Call, Incoming, State, documents, reviews, store_dump};
 use crate::codec::decode;
 use crate::deployments;
-use crate::http::{Answer, Body, JSON, response};
+use crate::http::{Answer, JSON, response};
 use crate::registry::{delete, list, objects, process, watch};
 use crate::request::{
     DeploymentPath, Handler, Path, Query, Resource, Verb, content_type, path, resources,
@@ -343,7 +340,16 @@ impl RequestGuard {
         if is_watch {
             return answer;
         }
-        answer.map(|body| Counted { body, guard: self }.boxed_unsync())
+        let mut guard = self;
+        answer.map(|body| {
+            // The guard as a whole lives as long as the body.
+            let counted = body.map_frame(move |frame| {
+                let guard: &mut Self = &mut guard;
+                guard.bytes_out += frame.data_ref().map_or(0, Bytes::len) as u64;
+                frame
+            });
+            counted.boxed_unsync()
+        })
     }
 
     /// Returns `true` if a request without a valid user has a token: in a header, or to log in.
@@ -366,29 +372,6 @@ impl RequestGuard {
     fn is_watch(&self) -> bool {
         let resource = self.resource();
         resource.is_some_and(|resource| resource.verb == Some(Verb::Watch))
-    }
-}
-
-/// The body of a response whose size is known, and audited, at its end.
-struct Counted {
-    body: Body,
-    guard: RequestGuard,
-}
-
-impl HttpBody for Counted {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(Ok(frame)) = &frame {
-            let bytes = frame.data_ref().map_or(0, Bytes::len);
-            self.guard.bytes_out += bytes as u64;
-        }
-        Poll::Ready(frame)
     }
 }
 

@@ -16,9 +16,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::http::connections::{Connected, Connections};
-use crate::http::request_body::{Request, Response};
+use crate::http::request_body::Request;
 use crate::http::timeouts::{Activity, Guarded, InFlight, Observed, Timeouts};
-use crate::http::{compression, response, websocket::Handshake};
+use crate::http::{Body, compression, response, websocket::Handshake};
 use crate::request::Format;
 use krm_template_server_core::{
     Class, Peer, Phase, Shutdown, auth::is_health, flow_control::admission,
@@ -169,7 +169,7 @@ impl Requests {
         &self,
         mut request: http::Request<Incoming>,
         in_flight: InFlight,
-    ) -> http::Response<Guarded<Response>> {
+    ) -> http::Response<Guarded<Body>> {
         let is_refused = self.connected.is_reserved() && !is_vital(request.uri().path());
         let is_head = request.method() == http::Method::HEAD;
         let is_two = request.version() == http::Version::HTTP_2;
@@ -191,12 +191,12 @@ impl Requests {
         }
         if let Some(handshake) = handshake.filter(|_| compression::is_watch(&answer)) {
             let response = handshake.response();
-            let sent = handshake.send(Guarded::new(answer.into_body(), in_flight));
+            let sent = handshake.send(Guarded::new(answer.into_body(), in_flight, None));
             *self.upgraded() = Some(Box::pin(sent));
             let in_flight = self.activity.begin();
-            return response.map(|body| Guarded::new(Response::new(body, None), in_flight));
+            return response.map(|body| Guarded::new(body, in_flight, None));
         }
-        answer.map(|body| Guarded::new(Response::new(body, kept), in_flight))
+        answer.map(|body| Guarded::new(body, in_flight, kept))
     }
 
     fn upgraded(&self) -> MutexGuard<'_, Option<Sending>> {

@@ -23,7 +23,7 @@ use krm_template_server_core::{
     Admission, Measured, Metrics, aggregation::Aggregation, auth, flow_control::shutdown, reload,
     store, telemetry::audit::Audit, telemetry::logging,
 };
-use krm_template_server_deployments::{Deployments, Needs};
+use krm_template_server_deployments::{Dependencies, Deployments};
 
 /// The interval between checks for changed files.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -171,7 +171,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         authenticator: auth.authenticator,
         files: auth.files,
         is_standalone,
-        is_aggregated: args.auth.has(&auth::Way::FrontProxy),
+        is_aggregated: args.auth.has(&auth::AuthenticationMethod::FrontProxy),
         aggregation: aggregation(&args.auth).await?,
         documents: Documents::new(is_standalone),
         authorizer: auth.authorizer,
@@ -201,7 +201,7 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
 
 /// Begins to follow the cluster of a kube-apiserver in front of the server, if there is one.
 async fn aggregation(args: &auth::Args) -> anyhow::Result<Option<Aggregation>> {
-    if !args.has(&auth::Way::FrontProxy) || !args.needs_cluster() {
+    if !args.has(&auth::AuthenticationMethod::FrontProxy) || !args.needs_cluster() {
         return Ok(None);
     }
     let aggregation = Aggregation::start(args.kubeconfig.as_deref()).await?;
@@ -237,7 +237,7 @@ async fn deployments(
     is_alone: bool,
 ) -> anyhow::Result<(Arc<Deployments>, Option<Arc<Cluster>>)> {
     let cluster = cluster(args).await?;
-    let deployments = Arc::new(Deployments::new(Needs {
+    let deployments = Arc::new(Deployments::new(Dependencies {
         store: Arc::clone(store),
         limits: args.limits.clone(),
         admission: admission.clone(),

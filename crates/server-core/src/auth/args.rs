@@ -28,7 +28,7 @@ pub struct Args {
     /// O are the groups. `front-proxy`: headers of kube-apiserver's aggregation layer, with its
     /// certificate only. `token-review`: bearer tokens that a cluster reviews.
     #[arg(long = "auth", value_name = "WAY")]
-    pub auth: Vec<Way>,
+    pub auth: Vec<AuthenticationMethod>,
 
     /// Another host under which clients reach a server without users; may be repeated
     ///
@@ -102,7 +102,7 @@ pub struct Args {
 
 /// A method of authentication, with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum AuthenticationMethod {
     /// No authentication: every user is anonymous.
     None,
     /// Bearer tokens from a file.
@@ -115,7 +115,7 @@ pub enum Way {
     TokenReview,
 }
 
-impl FromStr for Way {
+impl FromStr for AuthenticationMethod {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -136,39 +136,48 @@ impl FromStr for Way {
 
 impl Args {
     /// Returns `true` if an authentication method was given.
-    pub fn has(&self, way: &Way) -> bool {
+    pub fn has(&self, way: &AuthenticationMethod) -> bool {
         self.auth.contains(way)
     }
 
     /// Returns `true` if all users are anonymous: without `--auth`, or with `--auth none`.
     pub fn is_anonymous(&self) -> bool {
-        self.auth.is_empty() || self.has(&Way::None)
+        self.auth.is_empty() || self.has(&AuthenticationMethod::None)
     }
 
     /// Returns `true` if the server requests client certificates.
     pub fn asks_for_certificates(&self) -> bool {
-        self.auth.iter().any(|way| matches!(way, Way::ClientCertificates(_) | Way::FrontProxy))
+        self.auth.iter().any(|way| {
+            matches!(
+                way,
+                AuthenticationMethod::ClientCertificates(_) | AuthenticationMethod::FrontProxy
+            )
+        })
     }
 
     /// Returns `true` if the settings of the front proxy come from a cluster.
     pub fn reads_settings(&self) -> bool {
-        self.has(&Way::FrontProxy) && self.requestheader_client_ca_file.is_none()
+        self.has(&AuthenticationMethod::FrontProxy) && self.requestheader_client_ca_file.is_none()
     }
 
     /// Returns `true` if a cluster authorizes requests.
     pub fn reviews_access(&self) -> bool {
-        self.rbac.is_none() && (self.has(&Way::FrontProxy) || self.has(&Way::TokenReview))
+        self.rbac.is_none()
+            && (self.has(&AuthenticationMethod::FrontProxy)
+                || self.has(&AuthenticationMethod::TokenReview))
     }
 
     /// Returns `true` if authentication or authorization needs a cluster.
     pub fn needs_cluster(&self) -> bool {
-        self.has(&Way::TokenReview) || self.reads_settings() || self.reviews_access()
+        self.has(&AuthenticationMethod::TokenReview)
+            || self.reads_settings()
+            || self.reviews_access()
     }
 
     /// Returns the files of CAs and certificates other than those of the front proxy.
     pub(super) fn trusted_files(&self) -> Vec<PathBuf> {
         let of_clients = self.auth.iter().filter_map(|way| match way {
-            Way::ClientCertificates(path) => Some(path),
+            AuthenticationMethod::ClientCertificates(path) => Some(path),
             _ => None,
         });
         let all = of_clients.chain(&self.tls_cert).chain(&self.store_cas);
@@ -182,7 +191,7 @@ impl Args {
     pub fn check(&self, listen: SocketAddr) -> anyhow::Result<()> {
         let is_loopback = listen.ip().is_loopback();
         if self.is_anonymous() {
-            if self.auth.iter().any(|way| *way != Way::None) {
+            if self.auth.iter().any(|way| *way != AuthenticationMethod::None) {
                 bail!("--auth none cannot be combined with another --auth");
             }
             if self.rbac.is_some() {
@@ -209,7 +218,9 @@ impl Args {
                 );
             }
         }
-        if self.requestheader_client_ca_file.is_some() && !self.has(&Way::FrontProxy) {
+        if self.requestheader_client_ca_file.is_some()
+            && !self.has(&AuthenticationMethod::FrontProxy)
+        {
             bail!("--requestheader-client-ca-file needs --auth front-proxy");
         }
         if self.kubeconfig.is_some() && !self.needs_cluster() && !self.applies {

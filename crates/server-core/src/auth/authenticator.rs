@@ -12,7 +12,7 @@ use super::delegated::{Delegated, Settings};
 use super::front_proxy::FrontProxy;
 use super::request::{Attributes, User, unauthorized};
 use super::sessions::Sessions;
-use super::site::{Hosts, Site};
+use super::site::{Hosts, RequestOrigin};
 use super::throttle::Throttle;
 use super::tokens::Tokens;
 use crate::reload::Watched;
@@ -118,7 +118,9 @@ impl Authenticator {
             return Ok(Some(user));
         }
         match self.by_certificate(settings, peer) {
-            Some(_) if Site::of(headers, peer) == Site::Foreign => Err(Site::forbidden()),
+            Some(_) if RequestOrigin::of(headers, peer) == RequestOrigin::Cross => {
+                Err(RequestOrigin::forbidden())
+            }
             Some(user) => Ok(Some(user)),
             None => Ok(self.by_token(headers).await),
         }

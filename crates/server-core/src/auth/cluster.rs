@@ -90,10 +90,35 @@ pub struct Cluster {
     /// The CAs of the cluster, in DER.
     pub(crate) roots: Vec<Vec<u8>>,
     timeout: Duration,
-    tokens: Cache<Option<User>>,
-    decisions: Cache<Decision>,
-    asking_tokens: Semaphore,
-    asking_decisions: Semaphore,
+    tokens: Answers<Option<User>>,
+    decisions: Answers<Decision>,
+}
+
+/// Cached responses of one kind, and the permits to ask for others.
+struct Answers<T> {
+    known: Cache<T>,
+    asking: Semaphore,
+}
+
+impl<T: Clone> Answers<T> {
+    const fn new() -> Self {
+        Self { known: Cache::new(LIFETIME, CAPACITY), asking: Semaphore::const_new(AT_ONCE) }
+    }
+
+    /// Returns the known answer, or asks for it.
+    async fn get(
+        &self,
+        key: [u8; 32],
+        ask: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        let _permit = self.asking.acquire().await?;
+        if let Some(known) = self.known.get(&key, Instant::now()) {
+            return Ok(known);
+        }
+        let answer = ask.await?;
+        self.known.put(key, answer.clone(), Instant::now());
+        Ok(answer)
+    }
 }
 
 impl Cluster {
@@ -116,10 +141,8 @@ impl Cluster {
             client,
             roots: Vec::new(),
             timeout,
-            tokens: Cache::new(LIFETIME, CAPACITY),
-            decisions: Cache::new(LIFETIME, CAPACITY),
-            asking_tokens: Semaphore::const_new(AT_ONCE),
-            asking_decisions: Semaphore::const_new(AT_ONCE),
+            tokens: Answers::new(),
+            decisions: Answers::new(),
         }
     }
 
@@ -129,18 +152,9 @@ impl Cluster {
     /// If the review fails.
     pub async fn user(&self, token: &str) -> anyhow::Result<Option<User>> {
         let key = Sha256::digest(token.as_bytes()).into();
-        let ask = async {
-            let _permit = self.asking_tokens.acquire().await?;
-            if let Some(known) = self.tokens.get(&key, Instant::now()) {
-                return Ok(known);
-            }
-            let user = self.review_token(token).await?;
-            self.tokens.put(key, user.clone(), Instant::now());
-            Ok(user)
-        };
-        match self.tokens.get(&key, Instant::now()) {
+        match self.tokens.known.get(&key, Instant::now()) {
             Some(known) => Ok(known),
-            None => self.within(ask).await,
+            None => self.within(self.tokens.get(key, self.review_token(token))).await,
         }
     }
 
@@ -151,18 +165,9 @@ impl Cluster {
     pub async fn decide(&self, user: &User, wanted: &Attributes<'_>) -> anyhow::Result<Decision> {
         let spec = access_review(user, wanted);
         let key = Sha256::digest(serde_json::to_vec(&spec)?).into();
-        let ask = async {
-            let _permit = self.asking_decisions.acquire().await?;
-            if let Some(known) = self.decisions.get(&key, Instant::now()) {
-                return Ok(known);
-            }
-            let decision = self.review_access(spec).await?;
-            self.decisions.put(key, decision.clone(), Instant::now());
-            Ok(decision)
-        };
-        match self.decisions.get(&key, Instant::now()) {
+        match self.decisions.known.get(&key, Instant::now()) {
             Some(known) => Ok(known),
-            None => self.within(ask).await,
+            None => self.within(self.decisions.get(key, self.review_access(spec))).await,
         }
     }
 

@@ -29,10 +29,10 @@ pub mod start;
 mod throttle;
 pub mod tokens;
 
-pub use args::{Args, Way};
+pub use args::{Args, AuthenticationMethod};
 pub use authenticator::Authenticator;
 pub use authorizer::Authorizer;
 pub use request::{Attributes, Decision, User, is_health};
 pub use sessions::Sessions;
-pub use site::Site;
+pub use site::RequestOrigin;
 pub use start::{Auth, start};

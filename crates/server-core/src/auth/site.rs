@@ -18,18 +18,18 @@ const MAX_HOST: usize = 260;
 
 /// The sender of a request, by the headers that a browser adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Site {
+pub enum RequestOrigin {
     /// A page of this server, or the user of the browser.
-    Own,
+    Same,
     /// A page of another site, by the header `Origin`.
-    Foreign,
+    Cross,
     /// A page of another site that has a link to this server.
-    Linked,
+    CrossNavigation,
     /// Not known: most clients that are not browsers.
     Unknown,
 }
 
-impl Site {
+impl RequestOrigin {
     /// Returns the sender of a request.
     ///
     /// Browsers send `Sec-Fetch-Site` over TLS and to loopback addresses only. Scripts cannot set
@@ -41,12 +41,12 @@ impl Site {
         let mut origins = headers.get_all(ORIGIN).iter().peekable();
         let has_origin = origins.peek().is_some();
         match fetched {
-            Some(b"same-origin" | b"none") => Self::Own,
-            Some(b"cross-site") if has_origin => Self::Foreign,
-            Some(b"cross-site") => Self::Linked,
+            Some(b"same-origin" | b"none") => Self::Same,
+            Some(b"cross-site") if has_origin => Self::Cross,
+            Some(b"cross-site") => Self::CrossNavigation,
             _ if !has_origin => Self::Unknown,
-            _ if origins.all(|origin| is_own(origin, headers, peer)) => Self::Own,
-            _ => Self::Foreign,
+            _ if origins.all(|origin| is_own(origin, headers, peer)) => Self::Same,
+            _ => Self::Cross,
         }
     }
 
@@ -109,9 +109,11 @@ impl Hosts {
         if !self.has(host, peer) {
             return Err(self.unknown(host));
         }
-        match Site::of(headers, peer) {
-            Site::Own | Site::Unknown => Ok(()),
-            Site::Foreign | Site::Linked => Err(Site::forbidden()),
+        match RequestOrigin::of(headers, peer) {
+            RequestOrigin::Same | RequestOrigin::Unknown => Ok(()),
+            RequestOrigin::Cross | RequestOrigin::CrossNavigation => {
+                Err(RequestOrigin::forbidden())
+            }
         }
     }
 
@@ -141,7 +143,7 @@ impl Hosts {
     }
 }
 
-/// A host of `--allow-host`: a name or an address. Without a port, it has every port.
+/// A host of `--allow-host`: a name or an address. Without a port, any port matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost(Authority);
 
@@ -198,28 +200,31 @@ mod tests {
     #[test]
     fn a_site_is_known_by_what_scripts_cannot_set() {
         const FETCH: &str = "sec-fetch-site";
-        let cases: &[(&[(&'static str, &'static str)], Site)] = &[
-            (&[], Site::Unknown),
-            (&[("origin", "http://web:80")], Site::Own),
-            (&[("origin", "https://WEB:80")], Site::Own),
-            (&[("origin", "http://web")], Site::Foreign),
-            (&[("origin", "http://evil.example")], Site::Foreign),
-            (&[("origin", "null")], Site::Foreign),
-            (&[("origin", "")], Site::Foreign),
-            (&[("origin", "http://web:80"), ("origin", "http://evil.example")], Site::Foreign),
-            (&[("origin", "null"), (FETCH, "same-origin")], Site::Own),
-            (&[("origin", "null"), (FETCH, "cross-site")], Site::Foreign),
-            (&[("origin", "http://web:90"), (FETCH, "same-site")], Site::Foreign),
-            (&[(FETCH, "same-site")], Site::Unknown),
-            (&[(FETCH, "cross-site")], Site::Linked),
-            (&[(FETCH, "none")], Site::Own),
+        let cases: &[(&[(&'static str, &'static str)], RequestOrigin)] = &[
+            (&[], RequestOrigin::Unknown),
+            (&[("origin", "http://web:80")], RequestOrigin::Same),
+            (&[("origin", "https://WEB:80")], RequestOrigin::Same),
+            (&[("origin", "http://web")], RequestOrigin::Cross),
+            (&[("origin", "http://evil.example")], RequestOrigin::Cross),
+            (&[("origin", "null")], RequestOrigin::Cross),
+            (&[("origin", "")], RequestOrigin::Cross),
+            (
+                &[("origin", "http://web:80"), ("origin", "http://evil.example")],
+                RequestOrigin::Cross,
+            ),
+            (&[("origin", "null"), (FETCH, "same-origin")], RequestOrigin::Same),
+            (&[("origin", "null"), (FETCH, "cross-site")], RequestOrigin::Cross),
+            (&[("origin", "http://web:90"), (FETCH, "same-site")], RequestOrigin::Cross),
+            (&[(FETCH, "same-site")], RequestOrigin::Unknown),
+            (&[(FETCH, "cross-site")], RequestOrigin::CrossNavigation),
+            (&[(FETCH, "none")], RequestOrigin::Same),
         ];
         for (list, expected) in cases {
             let all = [&[("host", "web:80")][..], *list].concat();
-            assert_eq!(Site::of(&headers(&all), &peer()), *expected, "{list:?}");
+            assert_eq!(RequestOrigin::of(&headers(&all), &peer()), *expected, "{list:?}");
         }
         let two = [("host", "web"), ("host", "evil.example"), ("origin", "http://web")];
-        assert_eq!(Site::of(&headers(&two), &peer()), Site::Foreign);
+        assert_eq!(RequestOrigin::of(&headers(&two), &peer()), RequestOrigin::Cross);
     }
 
     #[test]

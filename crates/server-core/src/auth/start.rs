@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use rustls::pki_types::CertificateDer;
 use tokio_rustls::TlsAcceptor;
 
-use super::args::{Args, Way};
+use super::args::{Args, AuthenticationMethod};
 use super::authenticator::Authenticator;
 use super::authorizer::Authorizer;
 use super::cluster::Cluster;
@@ -54,7 +54,7 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
         authenticator.anonymous = Some(Hosts::new(listen, args.allow_hosts.clone()));
     }
     if let Some(cluster) = &cluster {
-        if args.has(&Way::TokenReview) {
+        if args.has(&AuthenticationMethod::TokenReview) {
             authenticator.token_review = Some(Arc::clone(cluster));
         }
         if args.reads_settings() {
@@ -100,17 +100,19 @@ fn by_files(
     let mut by = Authenticator::default();
     for way in &args.auth {
         match way {
-            Way::Tokens(path) => {
+            AuthenticationMethod::Tokens(path) => {
                 let tokens = Tokens::open(path.clone())?;
                 files.push(Arc::clone(&tokens) as Arc<dyn Reload>);
                 by.tokens.push(tokens);
             }
-            Way::ClientCertificates(path) => {
+            AuthenticationMethod::ClientCertificates(path) => {
                 let ca = ClientCa::open(path)?;
                 files.push(Arc::clone(&ca) as Arc<dyn Reload>);
                 by.client_cas.push(ca);
             }
-            Way::None | Way::FrontProxy | Way::TokenReview => {}
+            AuthenticationMethod::None
+            | AuthenticationMethod::FrontProxy
+            | AuthenticationMethod::TokenReview => {}
         }
     }
     if let Some(path) = &args.requestheader_client_ca_file {

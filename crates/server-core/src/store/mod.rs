@@ -8,7 +8,7 @@
 //! | `any` | [`Store`]: one of the three, with the size limit of a value |
 //! | `etcd` | etcd v3, for several replicas (feature `etcd`) |
 //! | `file` | one file, with `redb` |
-//! | `salvage` | checking a file, and bringing out what is whole |
+//! | `salvage` | checking a file, and recovering undamaged objects |
 //! | `disk` | opening, writing and replacing that file |
 //! | `contents` | its tables |
 //! | `record` | their rows, with checksums |

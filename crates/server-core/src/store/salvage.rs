@@ -1,4 +1,4 @@
-//! Checks a file store, and brings out what is whole.
+//! Checks a file store, and recovers undamaged objects.
 //!
 //! Neither changes the file. If its index is not readable, its bytes are searched for records.
 

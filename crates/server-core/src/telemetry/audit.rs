@@ -121,14 +121,14 @@ impl Audit {
     ///
     /// Fails if the file cannot be opened, or the thread cannot be started.
     pub fn start(args: &Args, metrics: Arc<Metrics>) -> anyhow::Result<Self> {
-        let output = match &args.audit {
-            Some(path) => Output::File(open(path)?, path.clone()),
-            None => Output::Stdout(io::stdout()),
+        let to: Box<dyn Write + Send> = match &args.audit {
+            Some(path) => Box::new(open(path)?),
+            None => Box::new(io::stdout()),
         };
-        Self::with(output, metrics)
+        Self::with(Output { to, path: args.audit.clone() }, metrics)
     }
 
-    fn with(output: impl Log, metrics: Arc<Metrics>) -> anyhow::Result<Self> {
+    fn with(output: Output, metrics: Arc<Metrics>) -> anyhow::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
         let audit = Self { queue, stale: Arc::new(AtomicBool::new(false)), metrics };
         let (stale, metrics) = (Arc::clone(&audit.stale), Arc::clone(&audit.metrics));
@@ -178,39 +178,11 @@ impl Audit {
     }
 }
 
-/// An output that can be reopened.
-trait Log: Write + Send + 'static {
-    fn reopen(&mut self) -> anyhow::Result<()>;
-}
-
-enum Output {
-    Stdout(io::Stdout),
-    File(File, PathBuf),
-}
-
-impl Log for Output {
-    fn reopen(&mut self) -> anyhow::Result<()> {
-        if let Self::File(file, path) = self {
-            *file = open(path)?;
-        }
-        Ok(())
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(output) => output.write(bytes),
-            Self::File(output, _) => output.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(output) => output.flush(),
-            Self::File(output, _) => output.flush(),
-        }
-    }
+/// The output of the lines.
+struct Output {
+    to: Box<dyn Write + Send>,
+    /// The file; `None` for an output that is never reopened.
+    path: Option<PathBuf>,
 }
 
 fn open(path: &Path) -> anyhow::Result<File> {
@@ -224,7 +196,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
 
 /// Writes lines until `Message::End`. Queued lines are written together.
 fn write_all(
-    mut output: impl Log,
+    mut output: Output,
     messages: &Receiver<Message>,
     stale: &AtomicBool,
     metrics: &Metrics,
@@ -238,12 +210,13 @@ fn write_all(
             count += 1;
             next = if lines.len() < BATCH { messages.try_recv().ok() } else { None };
         }
-        if stale.swap(false, Ordering::AcqRel)
-            && let Err(error) = output.reopen()
-        {
-            tracing::error!("{error:#}");
+        if let Some(path) = output.path.as_ref().filter(|_| stale.swap(false, Ordering::AcqRel)) {
+            match open(path) {
+                Ok(file) => output.to = Box::new(file),
+                Err(error) => tracing::error!("{error:#}"),
+            }
         }
-        let written = output.write_all(&lines).and_then(|()| output.flush());
+        let written = output.to.write_all(&lines).and_then(|()| output.to.flush());
         match (&written, failing) {
             (Err(error), false) => tracing::error!("cannot write the audit log: {error}"),
             (Ok(()), true) => tracing::info!("the audit log is written again"),
@@ -355,12 +328,6 @@ mod tests {
         }
     }
 
-    impl Log for Held {
-        fn reopen(&mut self) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
-
     #[test]
     fn a_line_has_what_the_documentation_says() {
         let line = serde_json::to_value(entry("web", "kubectl/v1.33.0")).unwrap();
@@ -429,7 +396,8 @@ mod tests {
         let written = Arc::new(Mutex::new(Vec::new()));
         let metrics = metrics();
         let held = Held { begun, go, written: Arc::clone(&written) };
-        let audit = Audit::with(held, Arc::clone(&metrics)).unwrap();
+        let audit =
+            Audit::with(Output { to: Box::new(held), path: None }, Arc::clone(&metrics)).unwrap();
         audit.record(&entry("first", ""));
         started.recv().unwrap();
         for _ in 0..QUEUE + 3 {
@@ -448,7 +416,8 @@ mod tests {
         let (let_go, go) = channel();
         let metrics = metrics();
         let held = Held { begun, go, written: Arc::default() };
-        let audit = Audit::with(held, Arc::clone(&metrics)).unwrap();
+        let audit =
+            Audit::with(Output { to: Box::new(held), path: None }, Arc::clone(&metrics)).unwrap();
         let_go.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
         audit.record(&entry("web", ""));
         audit.end();

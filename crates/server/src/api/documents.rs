@@ -5,9 +5,10 @@ use http::header::{ACCEPT, IF_NONE_MATCH};
 use serde_json::{Value, json};
 
 use super::request_head::Incoming;
-use super::{State, discovery, render};
+use super::state::State;
+use super::{discovery, render};
 use crate::http::{Answer, response};
-use crate::request::{Discovery, Path, accept, path::Health, resources};
+use crate::request::{Discovery, Path, accept, resources};
 use krm_template_server_core::telemetry::{health, metrics};
 use krm_template_server_core::{Phase, Result, Status, reload};
 
@@ -97,14 +98,9 @@ fn shown(incoming: &Incoming, document: &Value) -> Answer {
 pub(crate) async fn health(
     state: &State,
     incoming: &Incoming,
-    health: Health,
+    kind: health::Kind,
     check: Option<&str>,
 ) -> Result<Answer> {
-    let kind = match health {
-        Health::Healthz => health::Kind::Health,
-        Health::Livez => health::Kind::Live,
-        Health::Readyz => health::Kind::Ready,
-    };
     let mut results = vec![("ping", Ok(()))];
     if kind != health::Kind::Live {
         results.push(("store", state.store.ready().await.map_err(|error| error.to_string())));

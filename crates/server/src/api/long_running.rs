@@ -9,8 +9,8 @@ use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use tokio::time::{Instant, sleep_until};
 
-use super::State;
 use super::request_head::Incoming;
+use super::state::State;
 use crate::http::Body;
 use crate::request::Resource;
 use krm_template_server_core::{Attributes, Peer, User};

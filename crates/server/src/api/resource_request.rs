@@ -8,8 +8,8 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, USER_AGENT};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::State;
 use super::request_head::Incoming;
+use super::state::State;
 use crate::codec::{Draft, Stored};
 use crate::request::{Query, ResponseFormat, Scope, accept, list_options};
 use krm_template_server_core::{

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::State;
+use super::state::State;
 use crate::http::{Answer, response};
 use crate::request::{Review, ReviewFormat, content_type};
 use krm_template_server_core::{Result, User, auth::reviews};

@@ -9,7 +9,7 @@ use futures_util::stream;
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 
-use super::State;
+use super::state::State;
 use crate::http::{Answer, response};
 use krm_template_server_core::store::{Error, Page, dump_head, dump_line};
 use krm_template_server_core::{Item, Measured, Result, Revision, Status};

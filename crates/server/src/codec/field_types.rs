@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use self::Type::{Any, Bool, Integer, Items, List, Object, Plain, Text, TextLists, Texts, Time};
 use super::json::{self, MAX_COMPLAINTS, Path};
 use krm_template_server_core::{Group, Kind};
 
@@ -45,26 +46,113 @@ impl Struct {
     }
 }
 
-const TEXTS: Type = Type::List(&Type::Text);
+/// Declares objects with known fields.
+macro_rules! structs {
+    ($($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $type:expr,)* })*) => {$(
+        $(#[$doc])*
+        $vis const $name: Struct = Struct(&[$((stringify!($field), $type)),*]);
+    )*};
+}
 
-/// The fields of `metadata`, in the order of upstream.
-pub(crate) const OBJECT_META: Struct = Struct(&[
-    ("name", Type::Text),
-    ("generateName", Type::Text),
-    ("namespace", Type::Text),
-    ("selfLink", Type::Text),
-    ("uid", Type::Text),
-    ("resourceVersion", Type::Text),
-    ("generation", Type::Integer),
-    ("creationTimestamp", Type::Time),
-    ("deletionTimestamp", Type::Time),
-    ("deletionGracePeriodSeconds", Type::Integer),
-    ("labels", Type::Texts),
-    ("annotations", Type::Texts),
-    ("ownerReferences", Type::List(&Type::Struct(&OWNER))),
-    ("finalizers", TEXTS),
-    ("managedFields", Type::List(&Type::Struct(&MANAGED))),
-]);
+const TEXTS: Type = List(&Text);
+
+structs! {
+    /// The fields of `metadata`, in the order of upstream.
+    pub(crate) OBJECT_META {
+        name: Text, generateName: Text, namespace: Text, selfLink: Text, uid: Text,
+        resourceVersion: Text, generation: Integer, creationTimestamp: Time,
+        deletionTimestamp: Time, deletionGracePeriodSeconds: Integer, labels: Texts,
+        annotations: Texts, ownerReferences: List(&Type::Struct(&OWNER)), finalizers: TEXTS,
+        managedFields: List(&Type::Struct(&MANAGED)),
+    }
+
+    OWNER {
+        apiVersion: Text, kind: Text, name: Text, uid: Text, controller: Bool,
+        blockOwnerDeletion: Bool,
+    }
+
+    MANAGED {
+        manager: Text, operation: Text, apiVersion: Text, time: Time, fieldsType: Text,
+        fieldsV1: Object, subresource: Text,
+    }
+
+    /// A Template of OpenShift's group.
+    OPENSHIFT {
+        kind: Text, apiVersion: Text, metadata: Type::Struct(&OBJECT_META), message: Text,
+        objects: List(&Any), parameters: List(&Type::Struct(&PARAMETER)), labels: Texts,
+    }
+
+    PARAMETER {
+        name: Text, displayName: Text, description: Text, value: Plain, generate: Text, from: Text,
+        required: Bool,
+    }
+
+    /// A Template of our group. The schema checks its other types.
+    KRM {
+        kind: Text, apiVersion: Text, metadata: Type::Struct(&OBJECT_META),
+        parameters: Items(&KRM_PARAMETER), objects: Any, labels: Any, objectLabels: Any,
+        message: Any, values: Any,
+    }
+
+    KRM_PARAMETER {
+        name: Any, displayName: Any, description: Any, value: Any, required: Any, type: Any,
+        parameterType: Any, generate: Any, from: Any, enum: Any, pattern: Any, minimum: Any,
+        maximum: Any, minLength: Any, maxLength: Any, omitEmpty: Any, secret: Any, group: Any,
+    }
+
+    /// A TemplateInstance of OpenShift's group.
+    OPENSHIFT_INSTANCE {
+        kind: Text, apiVersion: Text, metadata: Type::Struct(&OBJECT_META),
+        spec: Type::Struct(&OPENSHIFT_SPEC), status: Type::Struct(&OPENSHIFT_STATUS),
+    }
+
+    OPENSHIFT_SPEC {
+        template: Type::Struct(&OPENSHIFT), secret: Type::Struct(&NAMED),
+        requester: Type::Struct(&REQUESTER),
+    }
+
+    NAMED {
+        name: Text,
+    }
+
+    OPENSHIFT_STATUS {
+        conditions: List(&Type::Struct(&CONDITION)), objects: List(&Type::Struct(&OBJECT)),
+    }
+
+    OBJECT {
+        ref: Type::Struct(&REFERENCE),
+    }
+
+    REQUESTER {
+        username: Text, uid: Text, groups: TEXTS, extra: TextLists,
+    }
+
+    CONDITION {
+        type: Text, status: Text, lastTransitionTime: Time, reason: Text, message: Text,
+    }
+
+    pub(crate) REFERENCE {
+        kind: Text, namespace: Text, name: Text, uid: Text, apiVersion: Text, resourceVersion: Text,
+        fieldPath: Text,
+    }
+
+    /// A TemplateInstance of our group. The engine checks what the function reads too.
+    KRM_INSTANCE {
+        kind: Text, apiVersion: Text, metadata: Type::Struct(&OBJECT_META),
+        spec: Type::Struct(&KRM_INSTANCE_SPEC), status: Object,
+    }
+
+    /// The `spec` of a TemplateInstance of our group: the fields of the function, then those of the
+    /// server.
+    KRM_INSTANCE_SPEC {
+        templateRef: Type::Struct(&NAMED), template: Object, parameters: Object,
+        parametersFrom: List(&Object), labels: Any, namespace: Text, instances: List(&Object),
+        count: Any, suspend: Bool, prune: Text, deletionPolicy: Text, conflicts: Text, wait: Text,
+        timeout: Text, upgrades: Text, requestedAt: Text, templateVersion: Text,
+        serviceAccountName: Text, revisionHistoryLimit: Integer,
+        requester: Type::Struct(&REQUESTER),
+    }
+}
 
 /// The group and kind of an object.
 pub(crate) type Of = (Group, Kind);
@@ -93,161 +181,6 @@ pub(crate) fn is_openshift_parameter_field(name: &str) -> bool {
 pub(crate) fn is_parameter_field(name: &str) -> bool {
     KRM_PARAMETER.has(name)
 }
-
-const OWNER: Struct = Struct(&[
-    ("apiVersion", Type::Text),
-    ("kind", Type::Text),
-    ("name", Type::Text),
-    ("uid", Type::Text),
-    ("controller", Type::Bool),
-    ("blockOwnerDeletion", Type::Bool),
-]);
-
-const MANAGED: Struct = Struct(&[
-    ("manager", Type::Text),
-    ("operation", Type::Text),
-    ("apiVersion", Type::Text),
-    ("time", Type::Time),
-    ("fieldsType", Type::Text),
-    ("fieldsV1", Type::Object),
-    ("subresource", Type::Text),
-]);
-
-/// A Template of OpenShift's group.
-const OPENSHIFT: Struct = Struct(&[
-    ("kind", Type::Text),
-    ("apiVersion", Type::Text),
-    ("metadata", Type::Struct(&OBJECT_META)),
-    ("message", Type::Text),
-    ("objects", Type::List(&Type::Any)),
-    ("parameters", Type::List(&Type::Struct(&PARAMETER))),
-    ("labels", Type::Texts),
-]);
-
-const PARAMETER: Struct = Struct(&[
-    ("name", Type::Text),
-    ("displayName", Type::Text),
-    ("description", Type::Text),
-    ("value", Type::Plain),
-    ("generate", Type::Text),
-    ("from", Type::Text),
-    ("required", Type::Bool),
-]);
-
-/// A Template of our group. The schema checks its other types.
-const KRM: Struct = Struct(&[
-    ("kind", Type::Text),
-    ("apiVersion", Type::Text),
-    ("metadata", Type::Struct(&OBJECT_META)),
-    ("parameters", Type::Items(&KRM_PARAMETER)),
-    ("objects", Type::Any),
-    ("labels", Type::Any),
-    ("objectLabels", Type::Any),
-    ("message", Type::Any),
-    ("values", Type::Any),
-]);
-
-const KRM_PARAMETER: Struct = Struct(&[
-    ("name", Type::Any),
-    ("displayName", Type::Any),
-    ("description", Type::Any),
-    ("value", Type::Any),
-    ("required", Type::Any),
-    ("type", Type::Any),
-    ("parameterType", Type::Any),
-    ("generate", Type::Any),
-    ("from", Type::Any),
-    ("enum", Type::Any),
-    ("pattern", Type::Any),
-    ("minimum", Type::Any),
-    ("maximum", Type::Any),
-    ("minLength", Type::Any),
-    ("maxLength", Type::Any),
-    ("omitEmpty", Type::Any),
-    ("secret", Type::Any),
-    ("group", Type::Any),
-]);
-
-/// A TemplateInstance of OpenShift's group.
-const OPENSHIFT_INSTANCE: Struct = Struct(&[
-    ("kind", Type::Text),
-    ("apiVersion", Type::Text),
-    ("metadata", Type::Struct(&OBJECT_META)),
-    (
-        "spec",
-        Type::Struct(&Struct(&[
-            ("template", Type::Struct(&OPENSHIFT)),
-            ("secret", Type::Struct(&Struct(&[("name", Type::Text)]))),
-            ("requester", Type::Struct(&REQUESTER)),
-        ])),
-    ),
-    (
-        "status",
-        Type::Struct(&Struct(&[
-            ("conditions", Type::List(&Type::Struct(&CONDITION))),
-            ("objects", Type::List(&Type::Struct(&Struct(&[("ref", Type::Struct(&REFERENCE))])))),
-        ])),
-    ),
-]);
-
-const REQUESTER: Struct = Struct(&[
-    ("username", Type::Text),
-    ("uid", Type::Text),
-    ("groups", TEXTS),
-    ("extra", Type::TextLists),
-]);
-
-const CONDITION: Struct = Struct(&[
-    ("type", Type::Text),
-    ("status", Type::Text),
-    ("lastTransitionTime", Type::Time),
-    ("reason", Type::Text),
-    ("message", Type::Text),
-]);
-
-pub(crate) const REFERENCE: Struct = Struct(&[
-    ("kind", Type::Text),
-    ("namespace", Type::Text),
-    ("name", Type::Text),
-    ("uid", Type::Text),
-    ("apiVersion", Type::Text),
-    ("resourceVersion", Type::Text),
-    ("fieldPath", Type::Text),
-]);
-
-/// A TemplateInstance of our group. The engine checks what the function reads too.
-const KRM_INSTANCE: Struct = Struct(&[
-    ("kind", Type::Text),
-    ("apiVersion", Type::Text),
-    ("metadata", Type::Struct(&OBJECT_META)),
-    ("spec", Type::Struct(&KRM_INSTANCE_SPEC)),
-    ("status", Type::Object),
-]);
-
-/// The `spec` of a TemplateInstance of our group: the fields of the function, then those of the
-/// server.
-const KRM_INSTANCE_SPEC: Struct = Struct(&[
-    ("templateRef", Type::Struct(&Struct(&[("name", Type::Text)]))),
-    ("template", Type::Object),
-    ("parameters", Type::Object),
-    ("parametersFrom", Type::List(&Type::Object)),
-    ("labels", Type::Any),
-    ("namespace", Type::Text),
-    ("instances", Type::List(&Type::Object)),
-    ("count", Type::Any),
-    ("suspend", Type::Bool),
-    ("prune", Type::Text),
-    ("deletionPolicy", Type::Text),
-    ("conflicts", Type::Text),
-    ("wait", Type::Text),
-    ("timeout", Type::Text),
-    ("upgrades", Type::Text),
-    ("requestedAt", Type::Text),
-    ("templateVersion", Type::Text),
-    ("serviceAccountName", Type::Text),
-    ("revisionHistoryLimit", Type::Integer),
-    ("requester", Type::Struct(&REQUESTER)),
-]);
 
 /// The errors in the fields of an object.
 #[derive(Debug, Default)]

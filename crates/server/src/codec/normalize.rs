@@ -1,4 +1,4 @@
-//! The form in which Go decodes and encodes values: without empty fields, and, in OpenShift's
+//! Normalization as Go's `encoding/json` does it: without empty fields, and, in OpenShift's
 //! TemplateInstances, without unknown ones.
 
 use serde_json::{Map, Value, json};

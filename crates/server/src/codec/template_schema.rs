@@ -51,7 +51,7 @@ const PARAMETER: [(&str, Rule, bool); 18] = [
 
 /// Returns the errors in all fields except `metadata`. No error contains the value of a parameter.
 pub(crate) fn check(object: &Value) -> Vec<Cause> {
-    let mut found = Found(Vec::new());
+    let mut found = FieldErrors(Vec::new());
     for key in ["labels", "objectLabels"] {
         if let Some(labels) = object.get(key) {
             found.labels(key, labels);
@@ -75,15 +75,16 @@ pub(crate) fn check(object: &Value) -> Vec<Cause> {
     found.0
 }
 
-struct Found(Vec<Cause>);
+/// The errors of the fields of an object.
+pub(crate) struct FieldErrors(pub(crate) Vec<Cause>);
 
-impl Found {
-    fn add(&mut self, reason: &'static str, field: &str, message: String) {
+impl FieldErrors {
+    pub(crate) fn add(&mut self, reason: &'static str, field: &str, message: impl Into<String>) {
         self.0.push(Cause::new(reason, field, message));
     }
 
-    fn required(&mut self, field: &str) {
-        self.add("FieldValueRequired", field, "Required value".to_owned());
+    pub(crate) fn required(&mut self, field: &str) {
+        self.add("FieldValueRequired", field, "Required value");
     }
 
     fn wrong_type(&mut self, field: &str, node: &Value, wanted: &str) {

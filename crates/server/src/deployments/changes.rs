@@ -13,7 +13,9 @@ use crate::http::{Answer, JSON, YAML};
 use crate::request::{Format, accept};
 use krm_template_cluster::Prune;
 use krm_template_server_core::{Details, Result, Status};
-use krm_template_server_deployments::{ChangeKind, Ended, Input, Problem, Started, Wanted};
+use krm_template_server_deployments::{
+    ChangeKind, ChangeRequest, ChangeResult, Input, Problem, Started,
+};
 
 /// The share of the request timeout to wait for a change. The rest is for the timeout response.
 const SHARE: u32 = 49;
@@ -46,7 +48,8 @@ pub(super) async fn make(
         "all" => Prune::All,
         _ => return Err(Status::bad_request("prune must be 'all'")),
     };
-    let wanted = Wanted { change, request, prune, abandon: query.flag("abandon") == Some(true) };
+    let wanted =
+        ChangeRequest { change, request, prune, abandon: query.flag("abandon") == Some(true) };
     let target = call.target(name);
     let started = call.state.deployments.start(call.user, &target, wanted);
     let Started { operation, done } = started.await?;
@@ -68,7 +71,7 @@ pub(super) async fn make(
     };
     let code = if change == ChangeKind::Create { 201 } else { 200 };
     let mut answer = match ended {
-        Ok(Ended { deployment, manifest, warnings, message }) => {
+        Ok(ChangeResult { deployment, manifest, warnings, message }) => {
             let json = shown::deployment(&deployment, &message, Some(&manifest));
             let mut answer = call.shown(code, json).await;
             warn(&mut answer, &warnings);

@@ -11,8 +11,6 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::response::Body;
-
 /// The body of a request.
 pub(crate) enum Request {
     /// Over HTTP/1, of which nothing is kept.
@@ -64,37 +62,5 @@ impl HttpBody for Request {
             Self::Whole(body) => body.size_hint(),
             Self::Shared(body) => locked(body).size_hint(),
         }
-    }
-}
-
-/// The body of a response, which keeps that of its request.
-pub(crate) struct Response {
-    body: Body,
-    _request: Option<Kept>,
-}
-
-impl Response {
-    pub(crate) const fn new(body: Body, request: Option<Kept>) -> Self {
-        Self { body, _request: request }
-    }
-}
-
-impl HttpBody for Response {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

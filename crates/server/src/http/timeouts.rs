@@ -11,6 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::request_body::Kept;
+
 /// The activity of a connection.
 ///
 /// hyper has one timeout for waiting for a request and reading its headers. Here, they are two.
@@ -224,18 +226,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
     }
 }
 
-/// A response body that keeps its request in flight until it is dropped.
+/// A response body that keeps its request in flight, and what is left of its body, until it is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Guarded<B> {
     body: B,
     in_flight: InFlight,
     /// When the last frame was taken, unless it was the only one.
     taken: Option<Arc<AtomicU64>>,
+    _request: Option<Kept>,
 }
 
 impl<B> Guarded<B> {
-    pub(crate) fn new(body: B, in_flight: InFlight) -> Self {
-        Self { body, in_flight, taken: None }
+    pub(crate) fn new(body: B, in_flight: InFlight, request: Option<Kept>) -> Self {
+        Self { body, in_flight, taken: None, _request: request }
     }
 }
 
@@ -328,7 +332,7 @@ mod tests {
         let frames =
             ["one", "two"].map(|text| Ok::<_, std::io::Error>(Frame::data(text.as_bytes())));
         let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
-        let mut body = Guarded::new(body, activity.begin());
+        let mut body = Guarded::new(body, activity.begin(), None);
         http_body_util::BodyExt::frame(&mut body).await;
         assert!((60..65).contains(&lives(&activity).await));
         while http_body_util::BodyExt::frame(&mut body).await.is_some() {}

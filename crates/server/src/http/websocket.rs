@@ -24,7 +24,7 @@ use super::response::{self, Answer};
 /// The maximum size of a message of the client, which is ignored.
 const MAX_MESSAGE: usize = 64 << 10;
 
-/// The request of a client to go on over WebSocket.
+/// A WebSocket upgrade request.
 pub(crate) struct Handshake {
     upgrade: OnUpgrade,
     accept: String,
@@ -32,7 +32,7 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// Takes it from a request, if it is one.
+    /// Detects an upgrade request.
     pub(crate) fn of<B>(request: &mut Request<B>) -> Option<Self> {
         let headers = request.headers();
         let is_handshake = request.method() == Method::GET

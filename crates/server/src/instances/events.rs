@@ -12,7 +12,7 @@ use krm_template_cluster::{Cause, Cluster, Failure, add_values};
 use krm_template_server_core::{Kind, rfc3339};
 
 /// Writes a failed step into the conditions.
-pub(super) async fn fail(
+pub(super) async fn set_failed(
     context: &Context,
     cluster: &Cluster,
     instance: &mut Instance,
@@ -40,7 +40,7 @@ pub(super) async fn fail(
             _ => "Failed",
         };
         let message = status.secrets.masked(&problem.message);
-        tell(cluster, instance, "Warning", reason, &message).await;
+        record_event(cluster, instance, "Warning", reason, &message).await;
     }
     if let Some(number) = status.fields.get("revision").and_then(Value::as_u64) {
         revisions::end(context, instance, number, problem.reason).await?;
@@ -63,7 +63,7 @@ pub(super) async fn learn(cluster: &Cluster, status: &mut Status) {
 }
 
 /// Returns the reason and message for failed requests.
-pub(super) fn problem(failures: &[Failure]) -> Problem {
+pub(super) fn problem_of(failures: &[Failure]) -> Problem {
     let first = failures.first();
     let code = first.map_or(500, |failure| failure.code);
     let reason = match (first.map(|failure| failure.cause), code) {
@@ -85,7 +85,7 @@ pub(super) fn problem(failures: &[Failure]) -> Problem {
 pub(super) const READY: &str = "all objects are ready";
 
 /// Creates an event about an instance.
-pub(super) async fn tell(
+pub(super) async fn record_event(
     cluster: &Cluster,
     instance: &Instance,
     kind: &str,

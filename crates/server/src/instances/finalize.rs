@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::events::{learn, problem, tell};
+use super::events::{learn, problem_of, record_event};
 use super::expansion::Problem;
 use super::journal::Silent;
 use super::objects::{objects_of, order_of, owner, retain, with_uids};
@@ -49,7 +49,7 @@ pub(super) async fn step(
     status.secrets = planned.secrets.clone();
     let recorded = recorded(instance, &status, &planned);
     if recorded.is_empty() {
-        tell(cluster, instance, "Normal", "Deleted", "all objects are deleted").await;
+        record_event(cluster, instance, "Normal", "Deleted", "all objects are deleted").await;
         return finish(context, instance).await;
     }
     let wave = &next_wave(&status, &recorded);
@@ -115,7 +115,7 @@ async fn by_someone(
             outcome = again;
         }
     }
-    let outcome = outcome.map_err(|failure| problem(&[failure]));
+    let outcome = outcome.map_err(|failure| problem_of(&[failure]));
     Ok((Some(first.clone()), outcome))
 }
 
@@ -125,7 +125,7 @@ async fn block(cluster: &Cluster, instance: &Instance, status: &mut Status, prob
     learn(cluster, status).await;
     if !is_known {
         let message = status.secrets.masked(&problem.message);
-        tell(cluster, instance, "Warning", BLOCKED, &message).await;
+        record_event(cluster, instance, "Warning", BLOCKED, &message).await;
     }
     if instance.group() == Group::Krm {
         status.conclude(false, BLOCKED, &problem.message, true);

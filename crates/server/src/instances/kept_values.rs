@@ -7,7 +7,7 @@ use base64::engine::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::events::problem;
+use super::events::problem_of;
 use super::expansion::{Problem, VALUES_CHANGED, data};
 use super::objects::{owner, suffixed};
 use super::store::{Instance, Plan};
@@ -145,7 +145,7 @@ impl Kept {
                 );
                 Err(Problem::new("Forbidden", message))
             }
-            Some(failure) => Err(problem(std::slice::from_ref(failure))),
+            Some(failure) => Err(problem_of(std::slice::from_ref(failure))),
             None => {
                 let message = format!(
                     "the Secret {name:?} does not have the generated values any more; restore it, \

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use krm_core::secrets::KnownSecrets;
 use serde_json::{Value, json};
 
-use super::events::{READY, fail, problem, tell};
+use super::events::{READY, problem_of, record_event, set_failed};
 use super::expansion::{self, Problem, VALUES_CHANGED};
 use super::journal::{Journal, Silent};
 use super::kept_values::{self, secret};
@@ -28,7 +28,7 @@ use krm_template_cluster::{
 };
 use krm_template_server_core::{User, units};
 
-/// The time between two looks at objects that are not ready.
+/// The polling interval for objects that are not ready.
 const POLL: Duration = Duration::from_secs(2);
 
 /// How long objects may take to become ready, unless `spec.timeout` says something else.
@@ -63,11 +63,17 @@ pub(super) async fn step(
         Ok(user) => status.user.insert(user).clone(),
         Err(why) => {
             let problem = Problem::new("Forbidden", why);
-            return fail(context, cluster, instance, status, &problem).await;
+            return set_failed(context, cluster, instance, status, &problem).await;
         }
     };
-    let mut work =
-        Work { context, cluster, owner: owner(instance), user, spec, templates: BTreeMap::new() };
+    let mut work = Reconcile {
+        context,
+        cluster,
+        owner: owner(instance),
+        user,
+        spec,
+        templates: BTreeMap::new(),
+    };
     if cause == Cause::Poll && planned.plan.applied == instance.generation() {
         return work.conclude(instance, planned, status, None).await;
     }
@@ -80,7 +86,7 @@ pub(super) async fn step(
             planned.save(context, plan).await?;
             work.templates = templates;
         }
-        Err(problem) => return fail(context, cluster, instance, status, &problem).await,
+        Err(problem) => return set_failed(context, cluster, instance, status, &problem).await,
     }
     work.install(instance, planned, status).await
 }
@@ -92,7 +98,7 @@ fn note_same_values(status: &mut Status) {
     }
 }
 
-struct Work<'w> {
+struct Reconcile<'w> {
     context: &'w Context,
     cluster: &'w Arc<Cluster>,
     owner: Owner,
@@ -102,7 +108,7 @@ struct Work<'w> {
     templates: BTreeMap<String, Taken>,
 }
 
-impl Work<'_> {
+impl Reconcile<'_> {
     /// Returns the Templates of the generation: those that are recorded, or changed ones if the
     /// upgrade is automatic.
     async fn take(
@@ -137,7 +143,7 @@ impl Work<'_> {
         users.dedup();
         for user in users {
             let name = user.name.clone();
-            let work = Work {
+            let work = Reconcile {
                 user,
                 owner: self.owner.clone(),
                 spec: self.spec.clone(),
@@ -160,7 +166,7 @@ impl Work<'_> {
         let tried = self.preflight(expanded.secret.as_slice(), &expanded.objects, true);
         let failures = tried.await;
         if !failures.is_empty() {
-            let Problem { reason, message } = problem(&failures);
+            let Problem { reason, message } = problem_of(&failures);
             return Err(Problem::new(reason, expanded.secrets.masked(&message)));
         }
         let generated = secret(instance, &plan.generated);
@@ -170,7 +176,7 @@ impl Work<'_> {
         let dropped = recorded.iter().filter(|one| !wanted.contains(&one.key()));
         let asked = dropped.map(|one| ("delete", one));
         for (verb, one) in asked.chain(read.iter().map(|one| ("get", one))) {
-            let failed = |failure| problem(&[failure]);
+            let failed = |failure| problem_of(&[failure]);
             // Nothing is left of a kind that is gone.
             let Some(kind) = self.cluster.kind(one).await.map_err(failed)? else {
                 continue;
@@ -216,14 +222,14 @@ impl Work<'_> {
             announce(&mut status, &wanted, &waves, &hash);
             if let Some(problem) = too_long(&status) {
                 status.fields = Status::of(instance).fields;
-                return fail(context, self.cluster, instance, status, &problem).await;
+                return set_failed(context, self.cluster, instance, status, &problem).await;
             }
             planned.save(context, plan.clone()).await?;
             instance.save(context, &status.value()).await?;
             let failures = self.preflight(secret.as_slice(), &objects, false).await;
             if !failures.is_empty() {
-                let problem = problem(&failures);
-                return fail(context, self.cluster, instance, status, &problem).await;
+                let problem = problem_of(&failures);
+                return set_failed(context, self.cluster, instance, status, &problem).await;
             }
             status.fields.insert("revision".to_owned(), json!(plan.revision));
             revisions::begin(context, instance, &plan, &hash).await?;
@@ -235,8 +241,8 @@ impl Work<'_> {
                 continue;
             }
             if let Err(failure) = self.apply(instance, &mut status, some).await? {
-                let problem = problem(std::slice::from_ref(&failure));
-                return fail(context, self.cluster, instance, status, &problem).await;
+                let problem = problem_of(std::slice::from_ref(&failure));
+                return set_failed(context, self.cluster, instance, status, &problem).await;
             }
         }
         plan.applied = instance.generation();
@@ -257,7 +263,7 @@ impl Work<'_> {
             status.set(UPGRADE, true, problem.reason, &problem.message);
             return self.conclude(instance, planned, status, None).await;
         }
-        fail(self.context, self.cluster, instance, status, &problem).await
+        set_failed(self.context, self.cluster, instance, status, &problem).await
     }
 
     /// Expands the instance. `may_plan` tells that the values of the plan count, too.
@@ -296,7 +302,7 @@ impl Work<'_> {
         let parts: Vec<_> = wanted.iter().zip(metadata).collect();
         let waves = match krm_template_cluster::apply_waves(&parts) {
             Ok(waves) => waves,
-            Err(failure) => return Ok(Err(masked(&problem(&[failure])))),
+            Err(failure) => return Ok(Err(masked(&problem_of(&[failure])))),
         };
         Ok(Ok(Expanded {
             secret,
@@ -362,7 +368,7 @@ impl Work<'_> {
         Ok(result)
     }
 
-    /// Looks at the objects, deletes dropped ones if all are ready, and writes the conditions.
+    /// Checks readiness, prunes dropped objects once all are ready, and sets the conditions.
     /// `wanted` are the objects that were just applied.
     async fn conclude(
         &self,
@@ -377,7 +383,8 @@ impl Work<'_> {
         let found = match self.look_at(&recorded, &wanted).await {
             Ok(found) => found,
             Err(failure) => {
-                return fail(context, cluster, instance, status, &problem(&[failure])).await;
+                return set_failed(context, cluster, instance, status, &problem_of(&[failure]))
+                    .await;
             }
         };
         let before = status.fields.get("objects").and_then(Value::as_array);
@@ -386,7 +393,7 @@ impl Work<'_> {
         let shown: Vec<Value> = shown.map(|(shown, order)| ordered(shown, order)).collect();
         status.fields.insert("objects".to_owned(), json!(shown));
         if let Some(problem) = self.late_or_failed(&found, planned.plan.began) {
-            return fail(context, cluster, instance, status, &problem).await;
+            return set_failed(context, cluster, instance, status, &problem).await;
         }
         if !found.waiting.is_empty() {
             let message = format!("waiting for {}", list(&found.waiting));
@@ -401,7 +408,7 @@ impl Work<'_> {
             && self.text("prune") != "None"
             && let Err(problem) = self.prune(instance, &mut status, &recorded, &dropped).await
         {
-            return fail(context, cluster, instance, status, &problem).await;
+            return set_failed(context, cluster, instance, status, &problem).await;
         }
         let was_ready = status.is_ready();
         let message = format!("{} objects are ready", wanted.len());
@@ -410,14 +417,18 @@ impl Work<'_> {
         revisions::end(context, instance, planned.plan.revision, "Applied").await?;
         instance.save(context, &status.value()).await?;
         if !was_ready {
-            tell(cluster, instance, "Normal", "Ready", READY).await;
+            record_event(cluster, instance, "Normal", "Ready", READY).await;
         }
         Ok(Outcome::Done)
     }
 
     /// Looks at all objects of an instance. `wanted` are those that the Template creates.
-    async fn look_at(&self, recorded: &[Recorded], wanted: &[Recorded]) -> Result<Seen, Failure> {
-        let mut seen = Seen::default();
+    async fn look_at(
+        &self,
+        recorded: &[Recorded],
+        wanted: &[Recorded],
+    ) -> Result<Readiness, Failure> {
+        let mut seen = Readiness::default();
         let wanted: BTreeSet<Key<'_>> = wanted.iter().map(Recorded::key).collect();
         for one in recorded {
             let is_wanted = wanted.contains(&one.key());
@@ -436,7 +447,7 @@ impl Work<'_> {
     }
 
     /// Returns the problem of objects that failed, or that take too long.
-    fn late_or_failed(&self, seen: &Seen, began: i64) -> Option<Problem> {
+    fn late_or_failed(&self, seen: &Readiness, began: i64) -> Option<Problem> {
         if !seen.failed.is_empty() {
             let message = format!("failed: {}", list(&seen.failed));
             return Some(Problem::new("ObjectFailed", message));
@@ -477,14 +488,14 @@ impl Work<'_> {
         let (user, owner) = (&self.user, &self.owner);
         let known = match with_uids(self.cluster, user, owner, dropped).await {
             Ok(known) => known,
-            Err(failure) => return Err(problem(&[failure])),
+            Err(failure) => return Err(problem_of(&[failure])),
         };
         let dropped = known.as_slice();
         let deleted = self.cluster.delete(user, owner, dropped, prune, &mut silent).await;
         let (steps, result) = match deleted {
             Ok(steps) => (steps, Ok(())),
             Err(failure) => {
-                let problem = problem(std::slice::from_ref(&failure));
+                let problem = problem_of(std::slice::from_ref(&failure));
                 (failure.done, Err(problem))
             }
         };
@@ -493,7 +504,7 @@ impl Work<'_> {
         let gone = steps.iter().filter(|step| step.what == What::Deleted).count();
         if gone > 0 {
             let message = format!("{gone} objects were deleted");
-            tell(self.cluster, instance, "Normal", "Pruned", &message).await;
+            record_event(self.cluster, instance, "Normal", "Pruned", &message).await;
         }
         result
     }
@@ -514,7 +525,7 @@ struct Expanded {
     secrets: KnownSecrets,
 }
 
-/// Returns what the `spec` of an instance does with fields of others.
+/// Returns the conflict policy of the `spec`.
 pub(super) fn conflicts(spec: &Value) -> Conflicts {
     match spec.get("conflicts").and_then(Value::as_str) {
         Some("Overwrite") => Conflicts::Overwrite,
@@ -524,7 +535,7 @@ pub(super) fn conflicts(spec: &Value) -> Conflicts {
 
 /// The states of the objects of an instance.
 #[derive(Default)]
-struct Seen {
+struct Readiness {
     /// The objects for the status.
     shown: Vec<Value>,
     /// Those that are not ready yet.

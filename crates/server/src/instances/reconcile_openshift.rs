@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::events::{READY, learn, tell};
+use super::events::{READY, learn, record_event};
 use super::objects::{flat, owner};
 use super::status::Status;
 use super::store::{Context, Instance, Outcome, Plan, Planned, Stop};
@@ -24,7 +24,7 @@ use krm_template_server_core::{Group, Kind, User};
 /// The label with the uid of the instance.
 const OWNER: &str = "template.openshift.io/template-instance-owner";
 
-/// The time between two looks at objects that are not ready.
+/// The polling interval for objects that are not ready.
 const POLL: Duration = Duration::from_secs(5);
 
 /// How long objects may take to become ready, since the instance was created.
@@ -42,7 +42,7 @@ pub(super) async fn step(
         return Ok(Outcome::Done);
     }
     let mut planned = Planned::read(&context.state, instance).await?;
-    let work = Work {
+    let work = Reconcile {
         context,
         cluster,
         owner: owner(instance),
@@ -82,7 +82,7 @@ pub(super) async fn step(
         Ok(true) => {
             status.set("Ready", true, "Created", "");
             instance.save(context, &status.value()).await?;
-            tell(cluster, instance, "Normal", "Ready", READY).await;
+            record_event(cluster, instance, "Normal", "Ready", READY).await;
             Ok(Outcome::Done)
         }
         Ok(false) => {
@@ -97,7 +97,7 @@ pub(super) async fn step(
 
 /// Why objects are not created.
 enum Failed {
-    /// The instance has failed for ever.
+    /// A permanent failure, with its message.
     Text(String),
     /// The cluster does not answer, so that the step is tried again.
     Later,
@@ -115,14 +115,14 @@ const fn is_passing(failure: &Failure) -> bool {
     failure.code >= 500 || failure.code == 429
 }
 
-struct Work<'w> {
+struct Reconcile<'w> {
     context: &'w Context,
     cluster: &'w Arc<Cluster>,
     owner: Owner,
     user: User,
 }
 
-impl Work<'_> {
+impl Reconcile<'_> {
     /// Plans the objects, unless that is done, and creates those that do not exist.
     async fn instantiate(&self, instance: &Instance, planned: &mut Planned) -> Result<(), Failed> {
         self.secret(instance).await?;
@@ -413,7 +413,7 @@ impl Work<'_> {
         let metrics = &self.context.state.metrics;
         metrics.count_instance_error("InstantiateFailure");
         let message = status.secrets.masked(message);
-        tell(self.cluster, instance, "Warning", "Failed", &message).await;
+        record_event(self.cluster, instance, "Warning", "Failed", &message).await;
         Ok(Outcome::Done)
     }
 }

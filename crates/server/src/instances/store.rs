@@ -278,7 +278,7 @@ pub(super) struct Taken {
     pub(super) text: String,
 }
 
-/// The state from which a server goes on where another one has stopped.
+/// The persistent state of the controller for one instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
     /// The uid of the instance. A plan of another one counts for nothing.

@@ -56,7 +56,7 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let read = call.work(call.body.len(), || -> Result<_> {
         let (mut draft, warnings) = decoded(call, &options)?;
         call.check_length(draft.name(), draft.length())?;
-        own(call, None, &mut draft, &manager);
+        track_managed_fields(call, None, &mut draft, &manager);
         Ok((draft, warnings))
     });
     let (mut draft, warnings) = read.await?;
@@ -142,7 +142,7 @@ pub(crate) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
         if expected != current.revision {
             return Err(call.modified(name));
         }
-        own(call, Some(&old), &mut draft, &manager);
+        track_managed_fields(call, Some(&old), &mut draft, &manager);
         complete(call, &mut draft, &old)?;
         Change::of(call, &draft, &old)
     });
@@ -192,7 +192,7 @@ pub(crate) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
                 return Err(call.modified(name));
             }
             if !is_apply {
-                own(call, Some(&old), &mut draft, &manager);
+                track_managed_fields(call, Some(&old), &mut draft, &manager);
             }
             complete(call, &mut draft, &old)?;
             Change::of(call, &draft, &old)
@@ -346,7 +346,7 @@ fn complete(call: &Call<'_>, draft: &mut Draft, old: &Draft) -> Result<()> {
 }
 
 /// Updates the managed fields of an object after a write.
-fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
+fn track_managed_fields(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     let time = call.time();
     // Fields that are unknown have no owners.
     let old = old.map(Draft::to_known_value);

@@ -42,8 +42,8 @@ pub(crate) async fn admit(
         finalize(draft);
     }
     match call.group {
-        Group::Krm => own(call, draft, old.as_ref()).await?,
-        Group::OpenShift => openshift(call, draft, old.as_ref()).await,
+        Group::Krm => admit_krm(call, draft, old.as_ref()).await?,
+        Group::OpenShift => admit_openshift(call, draft, old.as_ref()).await,
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ fn finalize(draft: &mut Draft) {
 }
 
 /// Sets the requester of an instance of our group, and the version of its stored Templates.
-async fn own(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<()> {
+async fn admit_krm(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) -> Result<()> {
     let mut spec = draft.value("spec");
     let before = old.map(|old| old.value("spec"));
     let kept = before.filter(|before| instance::is_same_request(before, &spec));
@@ -153,7 +153,7 @@ async fn may_not_update(call: &Call<'_>, names: &[String]) -> Vec<Cause> {
     refused
 }
 
-async fn openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
+async fn admit_openshift(call: &Call<'_>, draft: &mut Draft, old: Option<&Draft>) {
     let mut spec = draft.value("spec");
     let Some(given) = spec.get("requester") else {
         if old.is_none()

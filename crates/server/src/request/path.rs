@@ -8,6 +8,7 @@ use http::Method;
 
 use super::field_selector;
 use super::query::{Query, percent_decoded};
+use krm_template_server_core::telemetry::health::Kind as Health;
 use krm_template_server_core::{Attributes, Group};
 
 /// The namespace of a short path without `?namespace=`.
@@ -69,17 +70,6 @@ pub enum DeploymentPath {
     Expand,
     /// An operation: `/operations/O`, with its name.
     Operation(String),
-}
-
-/// A health check endpoint of Kubernetes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// The deprecated endpoint, `/healthz`.
-    Healthz,
-    /// Whether to restart the process: `/livez`.
-    Livez,
-    /// Whether to send requests: `/readyz`.
-    Readyz,
 }
 
 /// A request for a resource, which may not be served.
@@ -214,9 +204,9 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["metrics"] => Path::Metrics,
         ["store", "dump"] => Path::StoreDump,
         ["ui", rest @ ..] => Path::Ui(rest.iter().map(|&part| part.to_owned()).collect()),
-        ["healthz", check @ ..] => health(Health::Healthz, check),
-        ["livez", check @ ..] => health(Health::Livez, check),
-        ["readyz", check @ ..] => health(Health::Readyz, check),
+        ["healthz", check @ ..] => health(Health::Health, check),
+        ["livez", check @ ..] => health(Health::Live, check),
+        ["readyz", check @ ..] => health(Health::Ready, check),
         ["processedtemplates" | "templates", ..] => {
             short(method, &segments, query).unwrap_or_else(other)
         }
@@ -466,9 +456,9 @@ mod tests {
             ("/openapi/v3/apis/g/v1", Path::OpenApiV3("apis/g/v1".to_owned())),
             ("/version", Path::Version),
             ("/metrics", Path::Metrics),
-            ("/readyz/a/b", health(Health::Readyz, "a/b")),
-            ("/livez", health(Health::Livez, "")),
-            ("/healthz/", health(Health::Healthz, "")),
+            ("/readyz/a/b", health(Health::Ready, "a/b")),
+            ("/livez", health(Health::Live, "")),
+            ("/healthz/", health(Health::Health, "")),
             ("/ui/", Path::Ui(Vec::new())),
             ("/ui/a/%62", Path::Ui(vec!["a".to_owned(), "b".to_owned()])),
         ];

@@ -24,7 +24,7 @@ use krm_template_server_core::{Cause, Group, Result, Status};
 /// invalid, or the result is too large; 504 if the time is up.
 pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
     let document = parse::document("Template", body)?;
-    let work = Work { request, document: &document, syntax: body.syntax, values: None };
+    let work = Expansion { request, document: &document, syntax: body.syntax, values: None };
     work.run(&[], Diagnostics::new())
 }
 
@@ -42,7 +42,7 @@ pub fn stored(
     let values = parse::document("Parameters", parameters)?;
     let given = Given::read(request, &document, &values)?;
     let request = given.request(request);
-    let work = Work {
+    let work = Expansion {
         request: &request,
         document: &document,
         syntax: template.syntax,
@@ -84,7 +84,7 @@ impl Given {
 /// Random bytes that make several expansions generate the same values.
 pub(super) type Seed = Option<[u8; 32]>;
 
-pub(super) struct Work<'w> {
+pub(super) struct Expansion<'w> {
     pub(super) request: &'w Request<'w>,
     pub(super) document: &'w Arc<Document>,
     /// The syntax of the Template.
@@ -93,7 +93,7 @@ pub(super) struct Work<'w> {
     pub(super) values: Option<&'w Arc<Document>>,
 }
 
-impl Work<'_> {
+impl Expansion<'_> {
     /// Processes the Template. `found` contains the diagnostics of the values.
     pub(super) fn run(&self, given: &[Assignment], found: Diagnostics) -> Result<Processed> {
         let (request, root) = (self.request, parse::root(self.document)?);

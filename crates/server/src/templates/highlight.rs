@@ -12,20 +12,20 @@ use super::tokens::{self, Class, Token};
 
 /// An object, split for highlighting.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct HighlightedObject {
     /// The field `kind` of the object.
     pub kind: String,
     /// The field `metadata.name` of the object.
     pub name: String,
     /// The YAML of the object, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Span>,
     /// The number of fields that refer to parameters.
     pub from_parameters: usize,
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct Span {
     /// The text, or the mask of a secret.
     pub text: String,
     /// The class of the text.
@@ -52,7 +52,7 @@ pub(super) fn masked(text: &str) -> String {
 }
 
 /// Splits objects into pieces with their origin.
-pub(super) struct Painter<'p> {
+pub(super) struct Highlighter<'p> {
     trace: &'p Trace,
     parameters: BTreeMap<&'p str, &'p TracedParameter>,
     /// The offsets of the lines of the Template.
@@ -61,7 +61,7 @@ pub(super) struct Painter<'p> {
     shows_secrets: bool,
 }
 
-impl<'p> Painter<'p> {
+impl<'p> Highlighter<'p> {
     pub(super) fn new(document: &'p Arc<Document>, trace: &'p Trace, shows_secrets: bool) -> Self {
         let breaks = document.text().match_indices('\n').map(|(at, _)| at + 1);
         Self {
@@ -75,7 +75,7 @@ impl<'p> Painter<'p> {
 
     /// Splits the texts of the objects into pieces. Returns nothing if they are not as many as the
     /// traced objects: a text could then have the secrets of another one.
-    pub(super) fn objects(&self, texts: &[&str]) -> Vec<Shown> {
+    pub(super) fn objects(&self, texts: &[&str]) -> Vec<HighlightedObject> {
         if texts.len() != self.trace.objects.len() {
             return Vec::new();
         }
@@ -83,7 +83,7 @@ impl<'p> Painter<'p> {
         objects.map(|(object, text)| self.object(object, text)).collect()
     }
 
-    fn object(&self, object: &Traced, text: &str) -> Shown {
+    fn object(&self, object: &Traced, text: &str) -> HighlightedObject {
         let value = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default().to_owned();
         let name = object
             .fields
@@ -96,7 +96,7 @@ impl<'p> Painter<'p> {
             if name.is_empty() { value(&["metadata", "generateName"]) } else { name }
         };
         let is_from = |field: &&Field| !field.references.is_empty();
-        Shown {
+        HighlightedObject {
             kind: value(&["kind"]),
             name,
             pieces: self.pieces(object, text),
@@ -104,7 +104,7 @@ impl<'p> Painter<'p> {
         }
     }
 
-    fn pieces(&self, object: &Traced, text: &str) -> Vec<Piece> {
+    fn pieces(&self, object: &Traced, text: &str) -> Vec<Span> {
         let Ok(document) = Document::parse(&Source::new("object", text)) else {
             // A text that cannot be parsed may contain a secret.
             return Vec::new();
@@ -127,7 +127,7 @@ impl<'p> Painter<'p> {
                 (class, ..) => class.is_value() && has_secrets,
             };
             let is_masked = is_secret && !self.shows_secrets;
-            Piece {
+            Span {
                 text: if is_masked { masked(text) } else { text.to_owned() },
                 from: field
                     .filter(|_| token.class.is_value())

@@ -140,7 +140,7 @@ pub fn expanded(
     }
     let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
     let work =
-        Work { group, namespace, document: &document, documents, found, limits, budget: &budget };
+        Run { group, namespace, document: &document, documents, found, limits, budget: &budget };
     let mut all = Expansion::default();
     for one in &instances {
         work.expand(one, &mut all)?;
@@ -163,7 +163,7 @@ fn instances(group: Group, text: &str) -> Result<(Arc<Document>, Vec<Instance>)>
     Ok((document, instances))
 }
 
-struct Work<'w> {
+struct Run<'w> {
     group: Group,
     namespace: &'w str,
     document: &'w Arc<Document>,
@@ -173,7 +173,7 @@ struct Work<'w> {
     budget: &'w Budget<'w>,
 }
 
-impl Work<'_> {
+impl Run<'_> {
     /// Expands one of the instances, and adds its objects and generated values.
     fn expand(&self, one: &Instance, all: &mut Expansion) -> Result<()> {
         let (node, group) = self.template(one)?;

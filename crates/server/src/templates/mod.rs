@@ -38,8 +38,8 @@ mod values_schema;
 mod yaml_response;
 
 pub use expand::{stored, template};
-pub use highlight::{From, Piece, Shown};
-pub use preview::{Look, Preview, View, preview};
+pub use highlight::{From, HighlightedObject, Span};
+pub use preview::{Preview, PreviewOptions, View, preview};
 pub use request::{IsLate, Limits, Output, Processed, Request, STACK, Text};
 pub use source::{pieces, readable, source};
 pub use tokens::Class;

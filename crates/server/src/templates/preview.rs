@@ -6,8 +6,8 @@ use krm_template_engine::{Assignment, Format, Object, Printer, Traced, process, 
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 
-use super::expand::{Given, Work, budget_of_trace};
-use super::highlight::{Painter, Shown};
+use super::expand::{Expansion, Given, budget_of_trace};
+use super::highlight::{HighlightedObject, Highlighter};
 use super::parse;
 use super::request::{Request, Text};
 use super::source_map::LIMIT;
@@ -19,7 +19,7 @@ pub struct Preview {
     /// The objects as one YAML text, with secret values.
     pub yaml: String,
     /// The objects in order. Empty if they are not requested, or too large to be shown.
-    pub objects: Vec<Shown>,
+    pub objects: Vec<HighlightedObject>,
     /// Whether the objects are too large to be shown.
     pub is_too_large: bool,
     /// The message of the Template.
@@ -34,7 +34,7 @@ pub struct Preview {
 
 /// The options of a preview.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct PreviewOptions {
     /// The seed of generated values, which makes them the same each time.
     pub seed: [u8; 32],
     /// How much of the objects to show.
@@ -44,8 +44,8 @@ pub struct Look {
 /// How much of the objects to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// Nothing. Only their text is needed.
-    Nothing,
+    /// Their text only, for a download.
+    Download,
     /// The objects with masked secret values.
     WithoutSecrets,
     /// The objects with secret values.
@@ -61,12 +61,12 @@ pub fn preview(
     request: &Request<'_>,
     document: &Arc<Document>,
     parameters: Text<'_>,
-    look: Look,
+    look: PreviewOptions,
 ) -> Result<Preview> {
     let values = parse::document("Parameters", parameters)?;
     let given = Given::read(request, document, &values)?;
     let request = given.request(request);
-    let work = Work {
+    let work = Expansion {
         request: &request,
         document,
         syntax: crate::request::Format::Yaml,
@@ -104,7 +104,7 @@ pub fn preview(
         // It may contain secrets, which only a trace finds.
         preview.message = None;
     }
-    if look.view == View::Nothing || preview.is_too_large {
+    if look.view == View::Download || preview.is_too_large {
         return Ok(preview);
     }
     let budget = budget_of_trace(&request.limits);
@@ -115,7 +115,7 @@ pub fn preview(
     let shows_secrets = look.view == View::All;
     // Every other piece is a separator.
     let texts: Vec<&str> = pieces.iter().step_by(2).map(String::as_str).collect();
-    preview.objects = Painter::new(document, &trace, shows_secrets).objects(&texts);
+    preview.objects = Highlighter::new(document, &trace, shows_secrets).objects(&texts);
     let is_masked = !shows_secrets && trace.message != preview.message;
     if is_masked {
         preview.message.clone_from(&trace.message);

@@ -8,7 +8,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, DuplicateKeys};
 
-use super::highlight::{Piece, masked};
+use super::highlight::{Span, masked};
 use super::parse;
 use super::request::Text;
 use super::tokens::{self, Class};
@@ -16,7 +16,7 @@ use crate::request::Format;
 use krm_template_server_core::{Group, Result};
 
 /// Splits the text of a Template into pieces, and masks its secrets.
-pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
+pub fn source(group: Group, document: &Arc<Document>) -> Vec<Span> {
     let mut unheard = Diagnostics::new();
     let Some(template) = parse::template(document, group, false, &mut unheard) else {
         return Vec::new();
@@ -30,14 +30,14 @@ pub fn source(group: Group, document: &Arc<Document>) -> Vec<Piece> {
             token.class.is_value() && before.is_some_and(|range| token.range.end <= range.end);
         let text = document.slice(token.range);
         let text = if is_hidden { masked(text) } else { text.to_owned() };
-        pieces.push(Piece { text, class: token.class, from: None });
+        pieces.push(Span { text, class: token.class, from: None });
     }
     pieces
 }
 
 /// Splits a YAML text into pieces. A text that is not YAML becomes a single piece.
-pub fn pieces(text: &str) -> Vec<Piece> {
-    let piece = |text: &str, class| Piece { text: text.to_owned(), class, from: None };
+pub fn pieces(text: &str) -> Vec<Span> {
+    let piece = |text: &str, class| Span { text: text.to_owned(), class, from: None };
     match Document::parse(&Source::new("text", text)) {
         Ok(document) => {
             let tokens = tokens::of(&document).into_iter();

@@ -19,7 +19,7 @@ use crate::http::{Answer, response};
 use crate::registry::process::{self, Job};
 use crate::request::Format;
 use crate::request::{Resource, Verb};
-use crate::templates::{self, Described, Look, Preview, Text, View};
+use crate::templates::{self, Described, Preview, PreviewOptions, Text, View};
 use krm_template_server_core::{Group, Result, Status};
 
 #[derive(Clone, Copy)]
@@ -206,10 +206,10 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         seed: values::seed(visit.entered.text("seed"))?,
     };
     let action = visit.entered.text("action");
-    let look = Look {
+    let look = PreviewOptions {
         seed: shown.seed,
         view: match action {
-            "download" => View::Nothing,
+            "download" => View::Download,
             "reveal" => View::All,
             _ => View::WithoutSecrets,
         },
@@ -223,7 +223,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         move |request| {
             let values = Text { text: &values, syntax: Format::Json };
             let preview = templates::preview(request, &template, values, look)?;
-            let is_shown = look.view != View::Nothing;
+            let is_shown = look.view != View::Download;
             let rendered = is_shown.then(|| Rendered::of(&preview, group, &template));
             Ok((preview, rendered))
         },

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
 
 use crate::api::Incoming;
-use krm_template_server_core::auth::{Sessions, Site};
+use krm_template_server_core::auth::{RequestOrigin, Sessions};
 use krm_template_server_core::{Peer, Result, auth::sessions::LIFETIME};
 
 /// Returns the name of the cookie. Browsers accept `__Host-` only over encrypted connections.
@@ -69,9 +69,9 @@ pub(super) fn set_cookie(peer: &Peer, id: Option<&str>) -> Option<HeaderValue> {
 /// # Errors
 /// 403 if another site sends it, or if the origin of a form is unknown.
 pub(super) fn check_site(incoming: &Incoming, peer: &Peer, is_form: bool) -> Result<()> {
-    match Site::of(&incoming.headers, peer) {
-        Site::Own => Ok(()),
-        Site::Linked | Site::Unknown if !is_form => Ok(()),
-        _ => Err(Site::forbidden()),
+    match RequestOrigin::of(&incoming.headers, peer) {
+        RequestOrigin::Same => Ok(()),
+        RequestOrigin::CrossNavigation | RequestOrigin::Unknown if !is_form => Ok(()),
+        _ => Err(RequestOrigin::forbidden()),
     }
 }

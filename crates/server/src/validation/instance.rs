@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::codec::Draft;
 use crate::codec::normalize::is_empty;
-use crate::codec::template_schema;
+use crate::codec::template_schema::{self, FieldErrors};
 use krm_template_server_core::{Cause, Group, Kind, User, units};
 
 /// The fields of our group with a fixed set of values. The first one is the default.
@@ -102,7 +102,7 @@ pub(crate) fn settle(draft: &mut Draft) {
 /// Returns all errors in the `spec` of an instance. In OpenShift's group, it cannot change.
 pub(crate) fn check(draft: &Draft, old: Option<&Draft>) -> Vec<Cause> {
     let spec = draft.value("spec");
-    let mut found = Found(Vec::new());
+    let mut found = FieldErrors(Vec::new());
     match draft.group {
         Group::OpenShift => {
             if old.is_some_and(|old| !is_same_spec(&spec, &old.value("spec"))) {
@@ -133,22 +133,12 @@ fn is_same_spec(new: &Value, old: &Value) -> bool {
 type Check = fn(&str) -> Vec<String>;
 
 /// The errors in a spec.
-struct Found(Vec<Cause>);
-
-impl Found {
-    fn add(&mut self, reason: &'static str, field: &str, message: &str) {
-        self.0.push(Cause::new(reason, field, message));
-    }
-
+impl FieldErrors {
     fn invalid(&mut self, field: &str, text: &str, wrong: Vec<String>) {
         for why in wrong {
             let message = format!("Invalid value: {text:?}: {why}");
-            self.add("FieldValueInvalid", field, &message);
+            self.add("FieldValueInvalid", field, message);
         }
-    }
-
-    fn required(&mut self, field: &str) {
-        self.add("FieldValueRequired", field, "Required value");
     }
 
     fn openshift(&mut self, spec: &Value) {
@@ -268,7 +258,7 @@ fn text<'v>(object: &'v Value, key: &str) -> &'v str {
 /// Rejects parameter names with characters other than letters, digits and underscores. `parent` is
 /// the path of the Template, with a dot.
 pub(crate) fn parameter_names(parameters: &Value, parent: &str) -> Vec<Cause> {
-    let mut found = Found(Vec::new());
+    let mut found = FieldErrors(Vec::new());
     for (index, parameter) in parameters.as_array().into_iter().flatten().enumerate() {
         let field = format!("{parent}parameters[{index}].name");
         let name = text(parameter, "name");

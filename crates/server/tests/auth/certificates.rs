@@ -1,7 +1,7 @@
 //! TLS, the reload of certificates, and authentication by client certificate.
 
 use krm_template_server_core::Peer;
-use krm_template_server_core::auth::{Way, start};
+use krm_template_server_core::auth::{AuthenticationMethod, start};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
@@ -24,7 +24,8 @@ async fn the_subject_is_the_user_and_the_organizations_the_groups() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
     let ca = write(folder.path(), "ca.crt", &clients.pem());
-    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let args =
+        arguments(folder.path(), &server, vec![AuthenticationMethod::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
 
@@ -57,7 +58,8 @@ async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_no
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
     let ca = write(folder.path(), "ca.crt", &clients.pem());
-    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let args =
+        arguments(folder.path(), &server, vec![AuthenticationMethod::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
     let reload = || {
@@ -92,7 +94,8 @@ async fn a_changed_authority_counts_on_connections_that_are_open() {
     let (server, old, new) =
         (Authority::new("servers"), Authority::new("old"), Authority::new("new"));
     let ca = write(folder.path(), "ca.crt", &old.pem());
-    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let args =
+        arguments(folder.path(), &server, vec![AuthenticationMethod::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
     let issued = old.issue("anna", &[], For::Client);
@@ -112,7 +115,8 @@ async fn a_certificate_that_expires_ends_with_its_connection_open() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
     let ca = write(folder.path(), "ca.crt", &clients.pem());
-    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let args =
+        arguments(folder.path(), &server, vec![AuthenticationMethod::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let issued = clients.issue("anna", &[], For::LeavingClient);
     let peer = connect(auth.tls.as_ref().unwrap(), &server, Some(&issued)).await.peer;
@@ -128,7 +132,8 @@ async fn no_connection_has_a_certificate_that_could_not_be_read_for_too_long() {
     let folder = tempfile::tempdir().unwrap();
     let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
     let ca = write(folder.path(), "ca.crt", &clients.pem());
-    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let args =
+        arguments(folder.path(), &server, vec![AuthenticationMethod::ClientCertificates(ca)]);
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
     let issued = clients.issue("anna", &[], For::Client);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use krm_template_server_core::auth::{Args, Authorizer, Decision, Way, start};
+use krm_template_server_core::auth::{Args, AuthenticationMethod, Authorizer, Decision, start};
 use krm_template_server_core::{Attributes, Peer, User, auth::cluster::Cluster, reload::ready};
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ async fn no_token_is_logged_at_any_level() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake::start(|_, body| to_token(body["spec"]["token"].as_str().unwrap())).await;
     let args = Args {
-        auth: vec![Way::TokenReview],
+        auth: vec![AuthenticationMethod::TokenReview],
         kubeconfig: Some(fake.kubeconfig(folder.path())),
         ..Args::default()
     };
@@ -150,7 +150,7 @@ async fn a_token_that_cannot_be_reviewed_is_no_credential() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake::start(|_, body| to_token(body["spec"]["token"].as_str().unwrap())).await;
     let args = Args {
-        auth: vec![Way::TokenReview],
+        auth: vec![AuthenticationMethod::TokenReview],
         kubeconfig: Some(fake.kubeconfig(folder.path())),
         ..Args::default()
     };
@@ -324,7 +324,7 @@ async fn the_front_proxy_is_the_one_of_the_cluster() {
     let fake = with_settings(settings(&clients, &proxy), Arc::clone(&is_there)).await;
     let args = Args {
         kubeconfig: Some(fake.kubeconfig(folder.path())),
-        ..arguments(folder.path(), &server, vec![Way::FrontProxy])
+        ..arguments(folder.path(), &server, vec![AuthenticationMethod::FrontProxy])
     };
     let auth = start(&args, address()).await.unwrap();
     let acceptor = auth.tls.as_ref().unwrap();
@@ -363,7 +363,7 @@ async fn settings_that_cannot_be_read_count_for_a_while() {
     let fake = with_settings(settings(&clients, &proxy), Arc::clone(&is_there)).await;
     let args = Args {
         kubeconfig: Some(fake.kubeconfig(folder.path())),
-        ..arguments(folder.path(), &server, vec![Way::FrontProxy])
+        ..arguments(folder.path(), &server, vec![AuthenticationMethod::FrontProxy])
     };
     let auth = start(&args, address()).await.unwrap();
     let issued = proxy.issue("front-proxy-client", &[], For::Client);
@@ -403,7 +403,7 @@ async fn a_cluster_whose_clients_are_all_proxies_has_none() {
         let fake = with_settings(settings, Arc::new(AtomicBool::new(true))).await;
         let args = Args {
             kubeconfig: Some(fake.kubeconfig(folder.path())),
-            ..arguments(folder.path(), &server, vec![Way::FrontProxy])
+            ..arguments(folder.path(), &server, vec![AuthenticationMethod::FrontProxy])
         };
         let auth = start(&args, address()).await.unwrap();
         let issued = all.issue("front-proxy-client", &[], For::Client);

@@ -1,7 +1,7 @@
 //! The server trusts headers from the front proxy only: all combinations of certificate, name,
 //! allowed names, header and other authenticators.
 
-use krm_template_server_core::auth::{Args, Way, start};
+use krm_template_server_core::auth::{Args, AuthenticationMethod, start};
 
 use crate::auth::support::{Authority, For, Issued, address, arguments, connect, headers, write};
 
@@ -103,9 +103,10 @@ async fn headers_are_believed_from_the_front_proxy_alone() {
     // Authorization uses files, so no cluster is needed.
     let rbac = write(folder.path(), "rbac.yaml", "");
     for (any_name, has_clients) in [(false, false), (false, true), (true, false), (true, true)] {
-        let mut auth = vec![Way::Tokens(tokens.clone()), Way::FrontProxy];
+        let mut auth =
+            vec![AuthenticationMethod::Tokens(tokens.clone()), AuthenticationMethod::FrontProxy];
         if has_clients {
-            auth.insert(0, Way::ClientCertificates(client_ca.clone()));
+            auth.insert(0, AuthenticationMethod::ClientCertificates(client_ca.clone()));
         }
         let names = if any_name { vec![] } else { vec!["front-proxy-client".to_owned()] };
         let args = Args {
@@ -149,7 +150,7 @@ async fn takes_groups_uid_and_further_facts() {
     let args = Args {
         requestheader_client_ca_file: Some(proxy_ca),
         rbac: Some(write(folder.path(), "rbac.yaml", "")),
-        ..arguments(folder.path(), &authorities.server, vec![Way::FrontProxy])
+        ..arguments(folder.path(), &authorities.server, vec![AuthenticationMethod::FrontProxy])
     };
     let server = start(&args, address()).await.unwrap();
     let issued = authorities.issue(Certificate::Proxy, "any");
@@ -208,7 +209,10 @@ async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
     for (index, (of_proxy, of_clients, is_distinct)) in cases.into_iter().enumerate() {
         let start_with = async |names: &[&str], of_proxy: &str, of_clients: &str| {
             let clients = write(folder.path(), "client.crt", of_clients);
-            let auth = vec![Way::FrontProxy, Way::ClientCertificates(clients)];
+            let auth = vec![
+                AuthenticationMethod::FrontProxy,
+                AuthenticationMethod::ClientCertificates(clients),
+            ];
             let args = Args {
                 requestheader_client_ca_file: Some(write(folder.path(), "proxy.crt", of_proxy)),
                 requestheader_allowed_names: names.iter().map(|&name| name.to_owned()).collect(),
@@ -236,7 +240,14 @@ async fn a_proxy_with_any_name_has_an_authority_of_its_own() {
     let args = Args {
         requestheader_client_ca_file: Some(write(folder.path(), "proxy.crt", &proxy.pem())),
         rbac: Some(write(folder.path(), "rbac.yaml", "")),
-        ..arguments(folder.path(), &server, vec![Way::FrontProxy, Way::ClientCertificates(clients)])
+        ..arguments(
+            folder.path(),
+            &server,
+            vec![
+                AuthenticationMethod::FrontProxy,
+                AuthenticationMethod::ClientCertificates(clients),
+            ],
+        )
     };
     let auth = start(&args, address()).await.unwrap();
     let issued = proxy.issue("anna", &[], For::Client);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use krm_template_server_core::auth::{Args, Auth, Way, is_health, start};
+use krm_template_server_core::auth::{Args, Auth, AuthenticationMethod, is_health, start};
 use krm_template_server_core::{Attributes, Peer};
 use serde_json::Value;
 
@@ -33,9 +33,9 @@ fn wanted<'a>(method: &str, path: &'a str) -> Attributes<'a> {
 
 async fn serve(folder: &Path, server: &Authority, clients: &Authority, proxy: &Authority) -> Auth {
     let ways = vec![
-        Way::ClientCertificates(write(folder, "clients.crt", &clients.pem())),
-        Way::FrontProxy,
-        Way::Tokens(write(folder, "tokens", "secret,anna,1\n")),
+        AuthenticationMethod::ClientCertificates(write(folder, "clients.crt", &clients.pem())),
+        AuthenticationMethod::FrontProxy,
+        AuthenticationMethod::Tokens(write(folder, "tokens", "secret,anna,1\n")),
     ];
     let args = Args {
         requestheader_client_ca_file: Some(write(folder, "proxy.crt", &proxy.pem())),

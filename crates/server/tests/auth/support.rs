@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use krm_template_server_core::Peer;
-use krm_template_server_core::auth::{Args, Way};
+use krm_template_server_core::auth::{Args, AuthenticationMethod};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, date_time_ymd,
@@ -169,7 +169,11 @@ pub(crate) fn write(folder: &Path, name: &str, content: &str) -> PathBuf {
 }
 
 /// Returns the arguments of a server whose certificate `server` issues into `folder`.
-pub(crate) fn arguments(folder: &Path, server: &Authority, auth: Vec<Way>) -> Args {
+pub(crate) fn arguments(
+    folder: &Path,
+    server: &Authority,
+    auth: Vec<AuthenticationMethod>,
+) -> Args {
     let issued = server.issue("server", &[], For::Server);
     Args {
         auth,

@@ -1,6 +1,6 @@
 //! Token files.
 
-use krm_template_server_core::auth::{Args, Way, start};
+use krm_template_server_core::auth::{Args, AuthenticationMethod, start};
 use krm_template_server_core::{Peer, auth::tokens::Tokens};
 
 use crate::auth::support::{address, headers, write};
@@ -74,7 +74,7 @@ fn says_which_line_is_wrong_and_not_what_is_in_it() {
 async fn takes_bearer_tokens_from_the_authorization_header_and_rereads_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "tokens", "secret,anna,1\n");
-    let args = Args { auth: vec![Way::Tokens(file)], ..Args::default() };
+    let args = Args { auth: vec![AuthenticationMethod::Tokens(file)], ..Args::default() };
     let auth = start(&args, address()).await.unwrap();
     let peer = Peer::new(address());
     let cases = [

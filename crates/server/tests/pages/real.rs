@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use krm_template_engine::{Assignment, Format, Generation, Options, Reading, Template, print};
-use krm_template_server::request::Format;
-use krm_template_server::templates::{self};
+use krm_template_server::request::Format as Syntax;
+use krm_template_server::templates;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
@@ -127,6 +127,6 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
 fn readable(text: &str) -> Arc<Document> {
     let is_json = text.trim_start().starts_with('{');
     let document = Document::parse(&Source::new("Template", text)).unwrap();
-    let syntax = if is_json { Format::Json } else { Format::Yaml };
+    let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
     templates::readable(document, syntax).unwrap()
 }

@@ -12,13 +12,13 @@ use http::{HeaderValue, Request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use krm_template_server::{App, Documents, State};
-use krm_template_server_core::auth::{self, Args, Way};
+use krm_template_server_core::auth::{self, Args, AuthenticationMethod};
 use krm_template_server_core::telemetry::audit::{self, Audit};
 use krm_template_server_core::{
     Admission, Limits, Measured, Metrics, Peer, Store, aggregation::Aggregation,
     flow_control::shutdown, reload::Reload,
 };
-use krm_template_server_deployments::{Args as DeploymentArgs, Deployments, Needs};
+use krm_template_server_deployments::{Args as DeploymentArgs, Dependencies, Deployments};
 
 use crate::crlf;
 
@@ -81,7 +81,7 @@ impl Site {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
             std::fs::write(&tokens, format!("{TOKEN},ada,1,\"admins\"\n")).unwrap();
-            Args { auth: vec![Way::Tokens(tokens)], ..Args::default() }
+            Args { auth: vec![AuthenticationMethod::Tokens(tokens)], ..Args::default() }
         };
         Self::with(args, options).await
     }
@@ -94,7 +94,11 @@ impl Site {
             std::fs::write(&tokens, users).unwrap();
             let rbac: PathBuf = folder.join("rbac.yaml");
             std::fs::write(&rbac, rights).unwrap();
-            Args { auth: vec![Way::Tokens(tokens)], rbac: Some(rbac), ..Args::default() }
+            Args {
+                auth: vec![AuthenticationMethod::Tokens(tokens)],
+                rbac: Some(rbac),
+                ..Args::default()
+            }
         };
         Self::with(args, &[]).await
     }
@@ -119,7 +123,7 @@ impl Site {
         let file = audit::Args { audit: Some(folder.path().join("audit.log")) };
         let (shutdown, _) = shutdown::listen(program.shutdown).unwrap();
         let store = Arc::new(Measured::new(Store::memory(), Arc::clone(&metrics)));
-        let deployments = Arc::new(Deployments::new(Needs {
+        let deployments = Arc::new(Deployments::new(Dependencies {
             store: Arc::clone(&store),
             limits: program.limits.clone(),
             admission: admission.clone(),

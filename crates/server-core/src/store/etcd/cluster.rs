@@ -181,7 +181,7 @@ impl Etcd {
 
     pub(in crate::store) async fn ready(&self) -> Result<(), Error> {
         let members = &self.0.members;
-        if members.without_quorum().is_some_and(|time| time < READY_AGE) {
+        if members.since_last_quorum().is_some_and(|time| time < READY_AGE) {
             return Ok(());
         }
         let read = timeout(READ_ATTEMPT, self.revision()).await;
@@ -190,7 +190,7 @@ impl Etcd {
             Ok(Err(error)) => error,
             Err(_) => unavailable("no member answers"),
         };
-        let is_recent = members.without_quorum().is_some_and(|time| time < READY_PATIENCE);
+        let is_recent = members.since_last_quorum().is_some_and(|time| time < READY_PATIENCE);
         if is_recent { Ok(()) } else { Err(why) }
     }
 

@@ -147,7 +147,7 @@ impl Members {
     }
 
     /// Returns the time since the last response from a quorum, or `None` if there was none.
-    pub(super) fn without_quorum(&self) -> Option<Duration> {
+    pub(super) fn since_last_quorum(&self) -> Option<Duration> {
         let quorum = self.quorum.lock().unwrap_or_else(PoisonError::into_inner);
         quorum.map(|quorum| quorum.elapsed())
     }

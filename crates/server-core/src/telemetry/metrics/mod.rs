@@ -92,6 +92,11 @@ impl Metrics {
         let built = vec![("version", version.to_owned()), ("commit", commit.to_owned())];
         ours.register("build", "The version and the commit of the program", Info::new(built));
         ours.register_collector(Box::new(running::Running(admission)));
+        let expanding = "How long expansions took";
+        let objects = "How many objects expansions created";
+        let store = "How long operations of the store took";
+        let audit = "Lines of the audit log that were not written";
+        let instances = "TemplateInstances that the server works on";
         let requests = "How long requests took, except watches";
         let authorization = "How long it took to decide whether a request is allowed";
         let files = "Whether the files of an option cannot be used any more";
@@ -103,41 +108,16 @@ impl Metrics {
             requests: add(ours, "requests", "Requests that were answered", Family::default()),
             request_seconds: add(ours, "request_seconds", requests, all_seconds()),
             expansions: add(ours, "expansions", "Expansions of Templates", Family::default()),
-            expansion_seconds: add(
-                ours,
-                "expansion_seconds",
-                "How long expansions took",
-                seconds(),
-            ),
-            expansion_objects: add(
-                ours,
-                "expansion_objects",
-                "How many objects expansions created",
-                Histogram::new(OBJECTS),
-            ),
-            store_seconds: add(
-                ours,
-                "store_seconds",
-                "How long operations of the store took",
-                all_seconds(),
-            ),
+            expansion_seconds: add(ours, "expansion_seconds", expanding, seconds()),
+            expansion_objects: add(ours, "expansion_objects", objects, Histogram::new(OBJECTS)),
+            store_seconds: add(ours, "store_seconds", store, all_seconds()),
             store_objects: add(ours, "store_objects", "Objects in the store", Family::default()),
             events_dropped: add(ours, "events_dropped", events, Counter::default()),
             authorization_seconds: add(ours, "authorization_seconds", authorization, seconds()),
             files_failed: add(ours, "files_failed", files, Family::default()),
             panics: add(ours, "panics", "Panics that were caught", Counter::default()),
-            audit_dropped: add(
-                ours,
-                "audit_dropped",
-                "Lines of the audit log that were not written",
-                Counter::default(),
-            ),
-            instances: add(
-                ours,
-                "instances",
-                "TemplateInstances that the server works on",
-                Family::default(),
-            ),
+            audit_dropped: add(ours, "audit_dropped", audit, Counter::default()),
+            instances: add(ours, "instances", instances, Family::default()),
             reconcile_seconds: add(ours, "instances_reconcile_seconds", steps, all_seconds()),
             reconcile_errors: add(ours, "instances_reconcile_errors", failed, Family::default()),
             queue_length: add(ours, "instances_queue_length", queued, Gauge::default()),

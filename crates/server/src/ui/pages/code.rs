@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 
 use krm_template_authoring::form::escape;
 
-use crate::templates::Piece;
+use crate::templates::Span;
 
 /// Renders the text of an object. The `id` of each line begins with `o`, the number and `-l`.
-pub(crate) fn object(number: usize, pieces: &[Piece]) -> String {
+pub(crate) fn object(number: usize, pieces: &[Span]) -> String {
     lines(&format!("o{number}-l"), pieces)
 }
 
 /// Renders the text of a Template. The `id` of each line begins with `t-l`.
-pub(crate) fn text(pieces: &[Piece]) -> String {
+pub(crate) fn text(pieces: &[Span]) -> String {
     lines("t-l", pieces)
 }
 
-fn lines(id: &str, pieces: &[Piece]) -> String {
+fn lines(id: &str, pieces: &[Span]) -> String {
     let mut out = String::new();
     let mut number = 0;
     let mut is_open = false;
@@ -42,7 +42,7 @@ fn lines(id: &str, pieces: &[Piece]) -> String {
     out
 }
 
-fn span(piece: &Piece, text: &str, out: &mut String) {
+fn span(piece: &Span, text: &str, out: &mut String) {
     let class = piece.class.name();
     if class.is_empty() || text.trim().is_empty() {
         escape(text, out);

@@ -57,11 +57,11 @@ impl Builder<'_> {
             Environment { trace: self.traces.then_some(&trace), ..self.environment.clone() };
         let nothing = InMemory::default();
         let functions = InProcess::new(&environment, self.functions);
-        let build = Build {
+        let run = Build {
             keeps_history: self.keeps_history,
             ..Build::new(environment.files.unwrap_or(&nothing), &functions)
         };
-        let built = build.run(steps, given, diagnostics);
+        let built = run.run(steps, given, diagnostics);
         let mut resources = built.resources;
         resources.retain(|resource| !resource.is_local());
         Built { resources, traced: traced.take(), stats: built.stats, count: built.count }

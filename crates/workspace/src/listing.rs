@@ -74,8 +74,8 @@ impl Listing {
             resources: of_root("resources").collect(),
             patches: of_root("patches").chain(of_root("patchesStrategicMerge")).collect(),
             file: join(".", file),
-            directory: directory.clone(),
-            document: document.clone(),
+            directory,
+            document,
         }
     }
 

@@ -127,8 +127,9 @@ fn check_all(
     trouble: &mut Diagnostics,
 ) -> Checked {
     let (mut files, mut kustomizations) = (Vec::new(), Vec::new());
-    let paths = arguments.paths.iter().chain(&arguments.filenames);
-    for path in paths.chain(&arguments.parameter_files) {
+    let paths = arguments.paths.iter().chain(&arguments.filenames).map(|path| (path, false));
+    let values = arguments.parameter_files.iter().map(|path| (path, true));
+    for (path, has_values) in paths.chain(values) {
         let found = trouble.take(io::yaml_files(path, &KUSTOMIZATIONS));
         let is_named = matches!(found, Some(None));
         let found = found.map(|found| found.unwrap_or_else(|| vec![path.clone()]));
@@ -136,7 +137,8 @@ fn check_all(
             if is_kustomization(&file) && io::is_there(&file) {
                 kustomizations.push(file);
             } else if let Some(source) = trouble.take(console.read(&file)) {
-                files.push(File::parse(file, source, is_named));
+                let file = File::parse(file, source, is_named);
+                files.push(file.with_values(has_values && is_named));
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Selectors of one instance that select the pods of another.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::plan::instance::Plan;
@@ -59,12 +58,6 @@ impl Selection {
             selector,
             pods,
         })
-    }
-
-    /// Compares the places of two objects in their Template.
-    pub fn by_place(&self, other: &Self) -> Ordering {
-        let key = |one: &Self| (one.place.as_ref().map(|place| place.range.start), one.field.len());
-        key(self).cmp(&key(other)).then_with(|| self.field.cmp(&other.field))
     }
 }
 

@@ -13,6 +13,8 @@ pub struct File {
     pub(super) source: Arc<Source>,
     /// Whether the arguments name it.
     pub(super) is_named: bool,
+    /// Whether an option names it as one with values.
+    pub(super) has_values: bool,
     /// Whether a Composition was built with it.
     pub(super) is_composed: bool,
 }
@@ -21,6 +23,12 @@ impl File {
     /// Parses a file. Whether the arguments name it decides what is reported of it.
     pub fn parse(path: String, source: Arc<Source>, is_named: bool) -> Self {
         let document = Document::parse(&source).map(Arc::new);
-        Self { path, document, source, is_named, is_composed: false }
+        Self { path, document, source, is_named, has_values: false, is_composed: false }
+    }
+
+    /// Tells whether it is a file of values, whatever it looks like.
+    #[must_use]
+    pub fn with_values(self, has_values: bool) -> Self {
+        Self { has_values, ..self }
     }
 }

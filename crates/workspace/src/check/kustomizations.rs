@@ -196,8 +196,8 @@ pub(super) fn check(
         is_kept
     });
     let compositions: Vec<Listing> = others.iter().filter_map(composition).collect();
-    let names = targets.iter().flat_map(|one| &one.names);
-    let named: BTreeSet<String> = names.cloned().collect();
+    let named = targets.iter().flat_map(|one| &one.names);
+    let named: BTreeSet<String> = named.cloned().collect();
     let of_compositions = compositions.iter().flat_map(|one| &one.names);
     let all: BTreeSet<String> = of_compositions.chain(&named).cloned().collect();
     let mut composed = BTreeSet::new();

@@ -74,6 +74,7 @@ impl Kind {
         let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
         let group = identity::group(&api_version);
         match kind.as_ref() {
+            _ if file.has_values => Some(Self::Values),
             "TemplateInstance" => Some(Self::Instance),
             "ParameterValues" if group == OWN_GROUP => Some(Self::Values),
             "Composition" if group == GROUP || api_version.is_empty() => Some(Self::Composition),
@@ -339,7 +340,7 @@ fn object(one: &Found<'_>, server: &Checker) -> Diagnostics {
 fn values(one: &Found<'_>, near: &Near<'_, '_>) -> Diagnostics {
     let root = one.root;
     let mut found = Diagnostics::new();
-    let is_object = root.get("kind").is_some();
+    let is_object = root.text_at(["kind"]).as_deref() == Some("ParameterValues");
     if is_object {
         unknown_fields(root, &mut found);
     }

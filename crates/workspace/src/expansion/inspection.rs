@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use krm_core::identity::{Identity, Typed, group};
@@ -15,53 +14,38 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 
 /// Records the objects that one expansion creates.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Inspector {
     /// In any order: several threads add to it.
     made: Mutex<Vec<CreatedObject>>,
-    /// In any order, too; `None` for the only instance.
-    selections: Option<Mutex<Vec<Selection>>>,
+    is_one_of_several: bool,
 }
 
 /// An object that an expansion created.
 #[derive(Debug)]
 struct CreatedObject {
-    key: Key,
+    /// Group, kind, namespace and name as one text, which takes less memory: there may be very many
+    /// of them.
+    key: Box<str>,
     field: Box<str>,
     /// Where its name is written.
     place: Place,
+    /// What it selects, and the pods that it creates; none for the only instance.
+    selection: Option<Box<Selection>>,
 }
 
-/// An identity as one text, which takes less memory: there may be very many of them.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    /// The group, the kind, the namespace and the name.
-    text: Box<str>,
-    /// Where each of them ends but the last.
-    ends: [usize; 3],
+/// The key of an object that has a kind and a name.
+fn key_of(head: &Typed<'_>, name: View<'_>) -> Option<Box<str>> {
+    let (kind, name) = (head.kind.as_ref(), name.as_str()?);
+    let namespace = head.metadata?.str_at(&["namespace"]).unwrap_or_default();
+    let parts = [group(&head.api_version), kind, &namespace, &name];
+    (!kind.is_empty() && !name.is_empty()).then(|| parts.join("\0").into())
 }
 
-impl Key {
-    /// The key of an object that has a kind and a name.
-    fn of(head: &Typed<'_>, name: View<'_>) -> Option<Self> {
-        let (kind, name) = (head.kind.as_ref(), name.as_str()?);
-        let namespace = head.metadata?.str_at(&["namespace"]).unwrap_or_default();
-        let group = group(&head.api_version);
-        let text = [group, kind, &namespace, &name].concat();
-        let ends = [group.len(), group.len() + kind.len(), text.len() - name.len()];
-        (!kind.is_empty() && !name.is_empty()).then(|| Self { text: text.into(), ends })
-    }
-
-    fn identity(&self) -> Identity {
-        let [group, kind, namespace] = self.ends;
-        let part = |range: Range<usize>| self.text.get(range).unwrap_or_default().to_owned();
-        Identity {
-            group: part(0..group),
-            kind: part(group..kind),
-            namespace: part(kind..namespace),
-            name: part(namespace..self.text.len()),
-        }
-    }
+fn identity_of(key: &str) -> Identity {
+    let mut parts = key.splitn(4, '\0').map(str::to_owned);
+    let mut part = || parts.next().unwrap_or_default();
+    Identity { group: part(), kind: part(), namespace: part(), name: part() }
 }
 
 impl Inspect for Inspector {
@@ -79,21 +63,17 @@ impl Inspect for Inspector {
         let Some(name) = head.metadata.and_then(|metadata| metadata.get("name")) else {
             return;
         };
-        if let Some(selections) = &self.selections
-            && let Some(selection) =
-                Identity::of(object.view).and_then(|own| Selection::of(&own, object))
-        {
-            let mut list = selections.lock().unwrap_or_else(PoisonError::into_inner);
-            list.push(selection);
-        }
-        let key = Key::of(&head, name);
-        let Some((key, origin)) = key.zip(name.origin().or(object.view.origin())) else {
+        let Some((key, origin)) = key_of(&head, name).zip(name.origin().or(object.view.origin()))
+        else {
             return;
         };
+        let own = self.is_one_of_several.then(|| Identity::of(object.view)).flatten();
+        let selection = own.and_then(|own| Selection::of(&own, object));
         let made = CreatedObject {
             key,
             field: object.field.into(),
             place: object.document.cursor(origin).place(),
+            selection: selection.map(Box::new),
         };
         let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         list.push(made);
@@ -101,20 +81,8 @@ impl Inspect for Inspector {
 }
 
 impl Inspector {
-    /// Creates one for an instance of several, or for the only one.
-    pub(super) fn new(is_one_of_several: bool) -> Self {
-        Self { made: Mutex::default(), selections: is_one_of_several.then(Mutex::default) }
-    }
-
-    /// Takes what selects pods or creates them, in the order it is written.
-    fn take_selections(&self) -> Vec<Selection> {
-        let Some(list) = &self.selections else {
-            return Vec::new();
-        };
-        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut list = mem::take(&mut *list);
-        list.sort_by(Selection::by_place);
-        list
+    pub(super) const fn new(is_one_of_several: bool) -> Self {
+        Self { made: Mutex::new(Vec::new()), is_one_of_several }
     }
 
     /// Takes what was made, in the order it is written.
@@ -129,30 +97,20 @@ impl Inspector {
     }
 }
 
-/// Warns of selectors of one instance that select pods of another.
-pub(super) fn crossings(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
-    let mut crossings = Crossings::default();
-    for (instance, inspector) in inspectors.iter().enumerate() {
-        for selection in inspector.take_selections() {
-            crossings.add(instance, selection);
-        }
-    }
-    crossings.warn(plan, diagnostics);
-}
-
-/// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
-/// one Template, so in OpenShift's dialect that is a warning.
-pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
+/// Reports objects that are one and the same to Kubernetes, or else warns of selectors of one
+/// instance that select pods of another. `oc process` prints all that stand in one Template, so in
+/// OpenShift's dialect such objects are a warning.
+pub(super) fn check(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
     let all: Vec<Vec<CreatedObject>> = inspectors.iter().map(Inspector::take_made).collect();
-    let mut seen: BTreeMap<&Key, (usize, &CreatedObject)> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, (usize, &CreatedObject)> = BTreeMap::new();
     for (index, (instance, list)) in plan.instances.iter().zip(&all).enumerate() {
         let expander = plan.expanders.get(instance.expander);
         let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
         for made in list {
-            let Some((first_index, first)) = seen.get(&made.key) else {
-                seen.insert(&made.key, (index, made));
+            let Some((first_index, first)) = seen.get(&*made.key) else {
+                seen.insert(&*made.key, (index, made));
                 continue;
             };
             let mut diagnostic = match plan.instances.get(*first_index) {
@@ -165,6 +123,15 @@ pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mu
             diagnostics.push(diagnostic);
         }
     }
+    if !diagnostics.has_errors() {
+        let mut crossings = Crossings::default();
+        for (instance, list) in all.into_iter().enumerate() {
+            for selection in list.into_iter().filter_map(|made| made.selection) {
+                crossings.add(instance, *selection);
+            }
+        }
+        crossings.warn(plan, diagnostics);
+    }
 }
 
 fn by_two_instances(
@@ -175,13 +142,13 @@ fn by_two_instances(
 ) -> Diagnostic {
     let written = made.place.source.text().get(made.place.range.clone());
     let names = template.names_in(written.unwrap_or_default());
-    plan::both_create(first, second, &made.key.identity(), &names)
+    plan::both_create(first, second, &identity_of(&made.key), &names)
         .at(made.place.clone())
         .field(&*made.field)
 }
 
 fn in_one_template(first: &CreatedObject, template: &Template, made: &CreatedObject) -> Diagnostic {
-    let problem = format!("the Template creates `{}` twice", made.key.identity());
+    let problem = format!("the Template creates `{}` twice", identity_of(&made.key));
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")
         .at(made.place.clone())

@@ -44,10 +44,7 @@ impl Targets {
     /// Reports the objects that were made more than once, and warns of selectors that select the
     /// pods of another instance.
     pub fn check_objects(&self, diagnostics: &mut Diagnostics) {
-        inspection::duplicates(&self.plan, &self.inspectors, diagnostics);
-        if !diagnostics.has_errors() {
-            inspection::crossings(&self.plan, &self.inspectors, diagnostics);
-        }
+        inspection::check(&self.plan, &self.inspectors, diagnostics);
     }
 
     /// The instances with what was seen of their objects.

@@ -50,72 +50,36 @@ pub(super) fn explain(
     let (index, path) = diagnostics.take(query.find(&candidates))?;
     let mut secrets = Secrets::default();
     traced.iter().for_each(|object| secrets.add(object));
-    let resource = resources.get(index)?;
+    let object = BuiltObject { resource: resources.get(index)?, traced: &traced, secrets };
     let mut fields = Vec::new();
-    leaves(resource.value(), &FieldPath::root(), &mut fields);
-    let title = candidates.get(index)?.title();
-    let object = BuiltObject { resource, title, fields, traced: &traced, secrets };
-    diagnostics.take(trail::explain(&object, &path))
+    leaves(object.resource.value(), &FieldPath::root(), &mut fields);
+    let trail = Trail {
+        title: candidates.get(index)?.title(),
+        fields,
+        origin: Box::new(|path, _| object.origin(path)),
+        hides: Box::new(|path| object.hides(path)),
+        hidden: None,
+        parameters: None,
+        left_out: None,
+    };
+    diagnostics.take(trail::explain(&trail, &path))
 }
 
 /// An object that was built.
 struct BuiltObject<'e> {
     resource: &'e Resource<'e>,
-    title: String,
-    /// Its scalars, empty lists and empty mappings.
-    fields: Vec<(FieldPath, &'e Value<'e>)>,
     /// The objects of Templates.
     traced: &'e [Traced],
     secrets: Secrets,
 }
 
-impl Trail for BuiltObject<'_> {
-    fn title(&self) -> String {
-        self.title.clone()
-    }
-
-    fn fields(&self) -> Vec<FieldPath> {
-        self.fields.iter().map(|(path, _)| path.clone()).collect()
-    }
-
-    fn origin(&self, index: usize) -> Origin {
-        let Some((path, value)) = self.fields.get(index) else {
-            return Origin::default();
-        };
-        let value = (!self.hides(path)).then(|| value.to_json());
-        Origin { value, ..self.section(path, &[]) }
-    }
-
-    fn section(&self, path: &FieldPath, _: &[usize]) -> Origin {
-        let (setter, place) = self.setter(path);
-        Origin { setter, place, ..Origin::default() }
-    }
-
-    fn named(&self, path: &FieldPath) -> String {
-        let mut name = path.to_string();
-        let end = name.find([':', ' ']).filter(|_| self.hides(path));
-        name.truncate(end.unwrap_or(name.len()));
-        name
-    }
-
-    fn conceal(&self, path: &FieldPath, diagnostics: &mut Diagnostics) {
-        let mut fields = self.fields.iter().filter(|(field, _)| field.starts_with(path));
-        if fields.any(|(field, _)| self.hides(field)) {
-            let found = std::mem::take(diagnostics);
-            *diagnostics = found.map(|one| one.conceal(true));
-        }
-    }
-
-    fn parameters(&self, _: &[usize]) -> Option<Vec<[String; 3]>> {
-        None
-    }
-
-    fn left_out(&self) -> Option<String> {
-        None
-    }
-}
-
 impl BuiltObject<'_> {
+    fn origin(&self, path: &FieldPath) -> Origin {
+        let value = self.resource.value().lookup(path).filter(|_| !self.hides(path));
+        let (setter, place) = self.setter(path);
+        Origin { value: value.map(Value::to_json), setter, place, ..Origin::default() }
+    }
+
     /// The transformer that last set the field, with its location.
     fn setter(&self, path: &FieldPath) -> (Option<String>, Option<Place>) {
         let Some(setter) = self.resource.setter(path) else {
@@ -191,7 +155,7 @@ impl BuiltObject<'_> {
 }
 
 /// The scalars, and the empty lists and mappings, of a value.
-fn leaves<'v>(value: &'v Value<'v>, path: &FieldPath, out: &mut Vec<(FieldPath, &'v Value<'v>)>) {
+fn leaves(value: &Value<'_>, path: &FieldPath, out: &mut Vec<FieldPath>) {
     match &value.data {
         Data::Sequence(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
@@ -203,6 +167,6 @@ fn leaves<'v>(value: &'v Value<'v>, path: &FieldPath, out: &mut Vec<(FieldPath, 
                 leaves(value, &path.clone().key(key.as_ref()), out);
             }
         }
-        _ => out.push((path.clone(), value)),
+        _ => out.push(path.clone()),
     }
 }

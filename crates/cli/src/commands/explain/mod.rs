@@ -8,7 +8,7 @@ mod trail;
 use clap::Args;
 
 use self::object::{Candidate, Query};
-use self::template::{TemplateObject, hidden};
+use self::template::{candidate, hidden};
 use crate::commands::expansion::{self, Expansions};
 use krm_template_exec::console::Console;
 use krm_template_exec::io;
@@ -115,12 +115,15 @@ fn explain(
     let hidden = hidden(&traces);
     let objects = traces.iter().flat_map(|(expansion, trace)| {
         let objects = trace.objects.iter();
-        objects.map(|object| TemplateObject::new(expansion, trace, object, &hidden))
+        objects.map(move |object| (expansion, trace, object))
     });
-    let objects: Vec<TemplateObject<'_>> = objects.collect();
-    let candidates: Vec<Candidate<'_>> = objects.iter().map(TemplateObject::candidate).collect();
+    let objects: Vec<_> = objects.collect();
+    let candidates = objects.iter().map(|(expansion, _, object)| candidate(expansion, object));
+    let candidates: Vec<Candidate<'_>> = candidates.collect();
     let (index, path) = diagnostics.take(query.find(&candidates))?;
-    let text = diagnostics.take(trail::explain(objects.get(index)?, &path));
+    let (expansion, trace, object) = objects.get(index)?;
+    let trail = template::trail(expansion, trace, object, &hidden);
+    let text = diagnostics.take(trail::explain(&trail, &path));
     diagnostics.conceal(&hidden);
     text
 }

@@ -1,100 +1,76 @@
 //! An object of a Template, with the origin of its fields.
 
+use std::rc::Rc;
+
 use crate::commands::expansion::Expansion;
 use crate::commands::explain::object::Candidate;
 use crate::commands::explain::trail::{Origin, Trail};
 use krm_template_engine::{Field, Origin as ValueOrigin, SetBy, Trace, Traced, TracedParameter};
-use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::shorten::MASK;
 use krm_yaml::source::Place;
 use krm_yaml::{FieldPath, Value};
 
-/// An object that an expansion created.
-pub(super) struct TemplateObject<'m> {
+/// The trail of an object that an expansion created.
+pub(super) fn trail<'m>(
     expansion: &'m Expansion<'m>,
     trace: &'m Trace,
     object: &'m Traced,
-    fields: Vec<&'m Field>,
-    /// The places that excerpts must not show.
     hidden: &'m [Place],
-}
-
-impl<'m> TemplateObject<'m> {
-    pub(super) fn new(
-        expansion: &'m Expansion<'m>,
-        trace: &'m Trace,
-        object: &'m Traced,
-        hidden: &'m [Place],
-    ) -> Self {
-        Self { expansion, trace, object, fields: object.shown().collect(), hidden }
-    }
-
-    /// Converts it to a candidate.
-    pub(super) fn candidate(&self) -> Candidate<'m> {
-        let section = self.object.sections.first();
-        Candidate {
-            value: &self.object.value,
-            place: section.map(|section| section.place.clone()),
-            instance: self.expansion.instance,
-        }
-    }
-}
-
-impl Trail for TemplateObject<'_> {
-    fn title(&self) -> String {
-        self.candidate().title()
-    }
-
-    fn fields(&self) -> Vec<FieldPath> {
-        self.fields.iter().map(|field| field.shown.clone()).collect()
-    }
-
-    fn origin(&self, index: usize) -> Origin {
-        let Some(field) = self.fields.get(index) else {
-            return Origin::default();
-        };
-        let value = || self.object.value.lookup(&field.path).map(Value::to_json);
-        Origin {
-            value: (!self.object.is_secret(field)).then(|| value().unwrap_or_default()),
-            setter: setter(self.expansion, field),
-            place: field.place.clone(),
-            parameters: field.parameters().into_iter().map(str::to_owned).collect(),
-            is_part: field.written < field.path.steps().len(),
-        }
-    }
-
-    fn section(&self, path: &FieldPath, fields: &[usize]) -> Origin {
-        let section = self.object.sections.iter().find(|one| one.path == *path);
-        // In the value of a parameter there are no sections.
-        let first = || self.fields.get(*fields.first()?)?.place.clone();
-        let place = section.map(|section| section.place.clone()).or_else(first);
-        Origin { place, ..Origin::default() }
-    }
-
-    fn named(&self, path: &FieldPath) -> String {
-        let mut name = path.to_string();
-        let is_in_secret = self.object.value.str_at(&["kind"]) == Some("Secret");
-        let end = name.find([':', ' ']).filter(|_| is_in_secret);
-        name.truncate(end.unwrap_or(name.len()));
-        name
-    }
-
-    fn conceal(&self, _: &FieldPath, diagnostics: &mut Diagnostics) {
-        diagnostics.conceal(self.hidden);
-    }
-
-    fn parameters(&self, fields: &[usize]) -> Option<Vec<[String; 3]>> {
-        let fields = fields.iter().filter_map(|index| self.fields.get(*index).copied());
-        Some(self.trace.parameters_of(fields).map(parameter).collect())
-    }
-
-    fn left_out(&self) -> Option<String> {
-        let omitted = self.trace.parameters.iter().filter(|one| one.omits);
-        let names: Vec<String> = omitted.map(|one| format!("`{}`", one.name)).collect();
-        (!names.is_empty()).then(|| {
-            let names = names.join(", ");
+) -> Trail<'m> {
+    let fields: Rc<[&Field]> = object.shown().collect();
+    let known = Rc::clone(&fields);
+    let omitted = trace.parameters.iter().filter(|one| one.omits);
+    let omitted: Vec<String> = omitted.map(|one| format!("`{}`", one.name)).collect();
+    let omitted = (!omitted.is_empty()).then(|| omitted.join(", "));
+    Trail {
+        title: candidate(expansion, object).title(),
+        fields: fields.iter().map(|field| field.shown.clone()).collect(),
+        origin: Box::new(move |path, at| {
+            let field = fields.get(at);
+            match field.filter(|field| field.shown == *path) {
+                Some(field) => origin(expansion, object, field),
+                None => Origin {
+                    // In the value of a parameter there are no sections.
+                    place: section(object, path).or(field.and_then(|field| field.place.clone())),
+                    ..Origin::default()
+                },
+            }
+        }),
+        hides: Box::new(|_| object.value.str_at(&["kind"]) == Some("Secret")),
+        hidden: Some(hidden),
+        parameters: Some(Box::new(move |chosen| {
+            let fields = chosen.iter().filter_map(|at| known.get(*at).copied());
+            trace.parameters_of(fields).map(parameter).collect()
+        })),
+        left_out: omitted.map(|names| {
             format!("a field that is only a reference to {names} is left out: there is no value")
-        })
+        }),
+    }
+}
+
+/// It as one that may be asked for.
+pub(super) fn candidate<'m>(expansion: &Expansion<'m>, object: &'m Traced) -> Candidate<'m> {
+    let section = object.sections.first();
+    Candidate {
+        value: &object.value,
+        place: section.map(|section| section.place.clone()),
+        instance: expansion.instance,
+    }
+}
+
+fn section(object: &Traced, path: &FieldPath) -> Option<Place> {
+    let section = object.sections.iter().find(|one| one.path == *path);
+    section.map(|section| section.place.clone())
+}
+
+fn origin(expansion: &Expansion<'_>, object: &Traced, field: &Field) -> Origin {
+    let value = || object.value.lookup(&field.path).map(Value::to_json).unwrap_or_default();
+    Origin {
+        value: (!object.is_secret(field)).then(value),
+        setter: setter(expansion, field),
+        place: field.place.clone(),
+        parameters: field.parameters().into_iter().map(str::to_owned).collect(),
+        is_part: field.written < field.path.steps().len(),
     }
 }
 

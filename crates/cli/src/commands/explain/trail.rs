@@ -27,64 +27,74 @@ pub(super) struct Origin {
 }
 
 /// An object that knows where its fields come from.
-pub(super) trait Trail {
+pub(super) struct Trail<'t> {
     /// The object in the form `Deployment/web`.
-    fn title(&self) -> String;
-
+    pub(super) title: String,
     /// Its scalars, empty lists and empty mappings, each once; without secrets.
-    fn fields(&self) -> Vec<FieldPath>;
-
-    /// The origin of one of these.
-    fn origin(&self, index: usize) -> Origin;
-
-    /// The origin of a list or mapping that is not empty, with `fields` of it.
-    fn section(&self, path: &FieldPath, fields: &[usize]) -> Origin;
-
-    /// A field in messages. In a key such as `password:TEXT` of a secret, a space is missing.
-    fn named(&self, path: &FieldPath) -> String;
-
-    /// Hides excerpts that would show a secret.
-    fn conceal(&self, path: &FieldPath, diagnostics: &mut Diagnostics);
-
-    /// The parameters that fields refer to, with their values and sources; none without a Template.
-    fn parameters(&self, fields: &[usize]) -> Option<Vec<[String; 3]>>;
-
+    pub(super) fields: Vec<FieldPath>,
+    /// The origin of what is at a path, with the first of the fields there.
+    pub(super) origin: Box<dyn Fn(&FieldPath, usize) -> Origin + 't>,
+    /// Whether a key in a path may show a secret. In `password:TEXT`, a space is missing.
+    pub(super) hides: Box<dyn Fn(&FieldPath) -> bool + 't>,
+    /// The places that excerpts must not show; without them, those of secrets.
+    pub(super) hidden: Option<&'t [Place]>,
+    /// The parameters that fields refer to, with their values and sources.
+    pub(super) parameters: Option<Box<dyn Fn(&[usize]) -> Vec<[String; 3]> + 't>>,
     /// What is left out of the object.
-    fn left_out(&self) -> Option<String>;
+    pub(super) left_out: Option<String>,
+}
+
+impl Trail<'_> {
+    /// A field in messages.
+    fn named(&self, path: &FieldPath) -> String {
+        let mut name = path.to_string();
+        let end = name.find([':', ' ']).filter(|_| (self.hides)(path));
+        name.truncate(end.unwrap_or(name.len()));
+        name
+    }
+
+    /// The fields at a path, which is spelled as they are shown.
+    fn at(&self, path: &FieldPath) -> Vec<usize> {
+        let all = self.fields.iter().enumerate();
+        all.filter(|(_, field)| field.starts_with(path)).map(|(index, _)| index).collect()
+    }
 }
 
 /// The value with its source lines, or a table of its fields; then the parameters.
-pub(super) fn explain(trail: &dyn Trail, path: &FieldPath) -> Result<String> {
-    let all = trail.fields();
-    let chosen = fields_at(&all, path);
-    let origins: Vec<Origin> = chosen.iter().map(|index| trail.origin(*index)).collect();
-    let only = match (chosen.as_slice(), origins.as_slice()) {
-        ([], _) => return Err(unknown(trail, &all, path)),
-        ([index], [origin]) if all.get(*index) == Some(path) => Some(origin),
-        _ => None,
+pub(super) fn explain(trail: &Trail<'_>, path: &FieldPath) -> Result<String> {
+    let chosen = trail.at(path);
+    let fields = chosen.iter().filter_map(|at| Some((trail.fields.get(*at)?, *at)));
+    let fields: Vec<(&FieldPath, Origin)> =
+        fields.map(|(field, at)| (field, (trail.origin)(field, at))).collect();
+    let (Some(first), Some((field, origin))) = (chosen.first(), fields.first()) else {
+        return Err(unknown(trail, path));
     };
-    let parameters = trail.parameters(&chosen);
+    let only = (*field == path).then_some(origin);
+    let parameters = trail.parameters.as_ref().map(|parameters| parameters(&chosen));
     let mut parts = Vec::new();
     if !path.steps().is_empty() {
-        let title = trail.title();
-        let section = only.is_none().then(|| trail.section(path, &chosen));
+        let title = &trail.title;
         let message = match (only, chosen.len()) {
             (Some(field), _) => format!("`{path}` of {title} is {}{}", shown(field), cause(field)),
             (None, 1) => format!("`{path}` of {title} has 1 field"),
             (None, count) => format!("`{path}` of {title} has {count} fields"),
         };
-        let mut found = Diagnostic::info(message);
-        found.place = only.or(section.as_ref()).and_then(|origin| origin.place.clone());
+        let has_secret = fields.iter().any(|(_, origin)| origin.value.is_none());
+        let mut found = Diagnostic::info(message).conceal(trail.hidden.is_none() && has_secret);
+        found.place = match only {
+            Some(field) => field.place.clone(),
+            None => (trail.origin)(path, *first).place,
+        };
         let mut found = Diagnostics::from(found);
-        trail.conceal(path, &mut found);
+        found.conceal(trail.hidden.unwrap_or_default());
         parts.push(report::text(&found, io::stdout_color()));
     }
     if only.is_none() {
-        let rows = chosen.iter().zip(&origins).map(|(index, origin)| {
-            let name = all.get(*index).map(|path| trail.named(path)).unwrap_or_default();
+        let rows = fields.iter().map(|(field, origin)| {
             let place = origin.place.as_ref().map(Place::to_text);
             let from: Vec<String> = origin.setter.clone().into_iter().chain(place).collect();
-            [name, table::shortened(&shown(origin)), from.join(", "), origin.parameters.join(", ")]
+            let value = table::shortened(&shown(origin));
+            [trail.named(field), value, from.join(", "), origin.parameters.join(", ")]
         });
         parts.push(if parameters.is_some() {
             table::plain(["FIELD", "VALUE", "FROM", "PARAMETERS"], rows, io::width())
@@ -113,34 +123,30 @@ fn cause(origin: &Origin) -> String {
     }
 }
 
-/// The fields at a path, which is spelled as they are shown.
-fn fields_at(all: &[FieldPath], path: &FieldPath) -> Vec<usize> {
-    let all = all.iter().enumerate();
-    all.filter(|(_, field)| field.starts_with(path)).map(|(index, _)| index).collect()
-}
-
 /// The error for an unknown field, with the fields of its nearest existing parent.
-fn unknown(trail: &dyn Trail, all: &[FieldPath], path: &FieldPath) -> Box<Diagnostic> {
+fn unknown(trail: &Trail<'_>, path: &FieldPath) -> Box<Diagnostic> {
     let mut parent = FieldPath::root();
     let mut missing = None;
     for step in path.steps() {
         let next = parent.clone().join([step]);
-        if fields_at(all, &next).is_empty() {
+        if trail.at(&next).is_empty() {
             missing = Some(step);
             break;
         }
         parent = next;
     }
-    let below = fields_at(all, &parent);
-    let mut diagnostic = Diagnostic::error(format!("{} has no field `{path}`", trail.title()));
+    let below = trail.at(&parent);
+    let mut diagnostic = Diagnostic::error(format!("{} has no field `{path}`", trail.title));
     let mut steps: Vec<&Step> = Vec::new();
-    for step in below.iter().filter_map(|at| all.get(*at)?.steps().get(parent.steps().len())) {
+    for step in
+        below.iter().filter_map(|at| trail.fields.get(*at)?.steps().get(parent.steps().len()))
+    {
         if !steps.contains(&step) {
             steps.push(step);
         }
     }
     if !parent.steps().is_empty() {
-        diagnostic.place = trail.section(&parent, &[]).place;
+        diagnostic.place = below.first().and_then(|at| (trail.origin)(&parent, *at).place);
     }
     let names = steps.iter().map(|step| trail.named(&parent.clone().join([*step])));
     let names: Vec<String> = names.collect();
@@ -148,7 +154,7 @@ fn unknown(trail: &dyn Trail, all: &[FieldPath], path: &FieldPath) -> Box<Diagno
     let asked = asked.map(|step| parent.clone().join([step]).to_string());
     let meant = asked.and_then(|asked| closest(&asked, names.iter().map(String::as_str)));
     let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
-    let is_secret = || below.first().is_some_and(|index| trail.origin(*index).value.is_none());
+    let is_secret = || below.first().is_some_and(|at| (trail.origin)(&parent, *at).value.is_none());
     let hint = match (steps.as_slice(), steps.len().saturating_sub(MAX_LISTED)) {
         ([], _) if is_secret() => format!("the content of `{parent}` is secret"),
         ([], _) => format!("`{parent}` has no fields"),
@@ -166,5 +172,5 @@ fn unknown(trail: &dyn Trail, all: &[FieldPath], path: &FieldPath) -> Box<Diagno
             }
         }
     };
-    diagnostic.maybe_hint(meant).hint(hint).maybe_hint(trail.left_out()).into()
+    diagnostic.maybe_hint(meant).hint(hint).maybe_hint(trail.left_out.clone()).into()
 }

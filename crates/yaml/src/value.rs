@@ -166,9 +166,7 @@ impl<'s> Value<'s> {
             Data::Scalar(Scalar::Number(digits)) => {
                 Some(digits.as_ref()).filter(|digits| is_non_finite(digits))
             }
-            Data::Scalar(_) => None,
-            Data::Sequence(items) => items.iter().find_map(Self::non_finite),
-            Data::Mapping(entries) => entries.iter().find_map(|(_, value)| value.non_finite()),
+            _ => self.children().find_map(Self::non_finite),
         }
     }
 
@@ -199,6 +197,23 @@ impl<'s> Value<'s> {
             Data::Sequence(items) => Some(items),
             _ => None,
         }
+    }
+
+    /// The values of the entries, or the items.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let items = self.items().unwrap_or_default().iter();
+        items.chain(self.entries().unwrap_or_default().iter().map(|(_, value)| value))
+    }
+
+    /// The values of the entries, or the items, to change them.
+    pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+        let (items, entries) = match &mut self.data {
+            Data::Scalar(_) => (None, None),
+            Data::Sequence(items) => (Some(items), None),
+            Data::Mapping(entries) => (None, Some(entries)),
+        };
+        let entries = entries.into_iter().flatten().map(|(_, value)| value);
+        items.into_iter().flatten().chain(entries)
     }
 
     /// The entry or item with this index; an entry with its key.
@@ -287,11 +302,7 @@ impl<'s> Value<'s> {
 
     pub(crate) fn forget(&mut self) {
         self.origin = None;
-        match &mut self.data {
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => items.iter_mut().for_each(Self::forget),
-            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| value.forget()),
-        }
+        self.children_mut().for_each(Self::forget);
     }
 
     /// The same data without borrowed text.

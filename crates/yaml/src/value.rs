@@ -166,7 +166,9 @@ impl<'s> Value<'s> {
             Data::Scalar(Scalar::Number(digits)) => {
                 Some(digits.as_ref()).filter(|digits| is_non_finite(digits))
             }
-            _ => self.children().find_map(Self::non_finite),
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => items.iter().find_map(Self::non_finite),
+            Data::Mapping(entries) => entries.iter().find_map(|(_, value)| value.non_finite()),
         }
     }
 
@@ -302,7 +304,11 @@ impl<'s> Value<'s> {
 
     pub(crate) fn forget(&mut self) {
         self.origin = None;
-        self.children_mut().for_each(Self::forget);
+        match &mut self.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => items.iter_mut().for_each(Self::forget),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| value.forget()),
+        }
     }
 
     /// The same data without borrowed text.

@@ -31,8 +31,8 @@ pub fn add(
         };
         let value = match value.strip_prefix('=') {
             Some(text) => {
-                let message = "Delimiter '=' is deprecated for properties flag. Use ':' instead.";
-                warnings.push(Diagnostic::warning(message));
+                let warning = Diagnostic::warning("`=` in `--properties` is deprecated");
+                warnings.push(warning.hint(format!("write `{key}:VALUE`")));
                 Value::string(text.to_owned())
             }
             None => read(key, value.strip_prefix(':').unwrap_or(value))?,

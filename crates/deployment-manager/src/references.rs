@@ -59,13 +59,8 @@ pub fn has_reference(text: &str) -> bool {
 /// # Errors
 /// If the first one is incomplete.
 pub fn are_in(value: &Value<'_>) -> Result<bool, Malformed> {
-    match &value.data {
-        Data::Scalar(_) => find(value.as_str().unwrap_or_default(), 0).map(|found| found.is_some()),
-        Data::Sequence(items) => items.iter().try_fold(false, |is, item| Ok(is || are_in(item)?)),
-        Data::Mapping(entries) => {
-            entries.iter().try_fold(false, |is, (_, value)| Ok(is || are_in(value)?))
-        }
-    }
+    let here = find(value.as_str().unwrap_or_default(), 0)?.is_some();
+    value.children().try_fold(here, |is, value| Ok(is || are_in(value)?))
 }
 
 /// Where the first reference begins. Most texts have no `$`, and a search for it is fast.
@@ -105,17 +100,9 @@ pub fn depends_on(resource: &Value<'_>) -> impl Iterator<Item = String> {
 
 /// Adds the names in the references of a value.
 pub fn add_names(value: &Value<'_>, names: &mut BTreeSet<String>) {
-    match &value.data {
-        Data::Scalar(_) => {
-            let text = value.as_str().unwrap_or_default();
-            names.extend(all(text).map(|reference| reference.name.to_owned()));
-        }
-        Data::Sequence(items) => items.iter().for_each(|item| add_names(item, names)),
-        Data::Mapping(entries) => {
-            let values = entries.iter().map(|(_, value)| value);
-            values.for_each(|value| add_names(value, names));
-        }
-    }
+    let text = value.as_str().unwrap_or_default();
+    names.extend(all(text).map(|reference| reference.name.to_owned()));
+    value.children().for_each(|value| add_names(value, names));
 }
 
 /// An error in a reference, and the text around it.
@@ -162,13 +149,7 @@ pub fn replace<'v>(
         }
         return Ok(());
     }
-    match &mut value.data {
-        Data::Scalar(_) => Ok(()),
-        Data::Sequence(items) => items.iter_mut().try_for_each(|item| replace(item, outputs, left)),
-        Data::Mapping(entries) => {
-            entries.iter_mut().try_for_each(|(_, value)| replace(value, outputs, left))
-        }
-    }
+    value.children_mut().try_for_each(|value| replace(value, outputs, left))
 }
 
 /// The text with the outputs in it, or the output if the text is one reference; `None` if nothing

@@ -110,7 +110,7 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Elsewhere the system ends this program.
+/// On other systems, signals end the process directly.
 #[cfg(not(unix))]
 #[derive(Clone, Debug)]
 pub struct Interruption;

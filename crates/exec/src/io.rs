@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::reason::{reason, refuse_folder};
+use crate::io_error::{reason, refuse_folder};
 use crate::staged::{Access, Staged};
 use crate::status::{OK, USAGE};
 use krm_core::visible::{visible, visible_in_color};

@@ -8,9 +8,9 @@ pub mod disk;
 mod group;
 pub mod interruption;
 pub mod io;
+pub mod io_error;
 #[cfg(feature = "deployment-manager")]
 pub mod python;
-pub mod reason;
 #[cfg(all(feature = "deployment-manager", target_os = "linux"))]
 mod sandbox;
 pub mod staged;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use tempfile::{Builder, TempPath};
 
-use crate::reason::{reason, refuse_folder};
+use crate::io_error::{reason, refuse_folder};
 
 /// Begins the name of a file that is not complete yet.
 const UNFINISHED: &str = ".krm-template-";
@@ -132,8 +132,8 @@ pub fn is_open(file: &Metadata) -> bool {
     mode & 0o077 != 0
 }
 
-/// Keeps others that run this program from writing to a folder at the same time, as long as what
-/// it returns lives. Not all systems can do that.
+/// Takes an advisory lock on a folder, which is released when it is dropped. Not all systems have
+/// such locks.
 pub fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     folder.lock().ok()?;

@@ -201,6 +201,23 @@ impl<'s> Value<'s> {
         }
     }
 
+    /// The values of the entries, or the items.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let items = self.items().unwrap_or_default().iter();
+        items.chain(self.entries().unwrap_or_default().iter().map(|(_, value)| value))
+    }
+
+    /// The values of the entries, or the items, to change them.
+    pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+        let (items, entries) = match &mut self.data {
+            Data::Scalar(_) => (None, None),
+            Data::Sequence(items) => (Some(items), None),
+            Data::Mapping(entries) => (None, Some(entries)),
+        };
+        let entries = entries.into_iter().flatten().map(|(_, value)| value);
+        items.into_iter().flatten().chain(entries)
+    }
+
     /// The entry or item with this index; an entry with its key.
     pub fn part(&self, index: usize) -> Option<(Option<&str>, &Self)> {
         match &self.data {

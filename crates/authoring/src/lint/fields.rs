@@ -44,9 +44,11 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
             ))
             .at(place(&object.look(), value))
             .conceal(is_secret)
-            .field(path.to_string())
-            .maybe_hint(hint(context, object, value, expected));
-            wrong.fix = fix(context, object, value, expected).filter(|_| !is_secret);
+            .field(path.to_string());
+            if let Some((hint, fix)) = correction(context, object, value, expected) {
+                wrong = wrong.hint(hint);
+                wrong.fix = fix.filter(|_| !is_secret);
+            }
             found.push(wrong);
         }
     });
@@ -132,62 +134,29 @@ fn type_of_unknown(context: &Context<'_>, object: &Object<'_>, value: View<'_>) 
     }
 }
 
-/// The hint how to write the value.
-fn hint(
+/// The hint how to write the value, and the text to write instead if that is clear: another
+/// reference, or the value with or without quotes.
+fn correction(
     context: &Context<'_>,
     object: &Object<'_>,
     value: View<'_>,
     expected: Type,
-) -> Option<String> {
+) -> Option<(String, Option<String>)> {
     let node = object.document.cursor(value.origin()?);
-    let written = node.text().ok()??;
-    let dialect = context.template.dialect();
-    let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
-    match (parts.as_slice(), expected) {
-        ([Part::Raw { name, .. }], Type::String) => {
-            let reference = dialect.string_reference(name);
-            Some(format!("`{reference}` inserts a string"))
-        }
-        ([Part::String { name, .. }], Type::Number | Type::Bool) => {
-            let reference = dialect.raw_reference(name);
-            Some(format!("`{reference}` inserts the value as a number or a bool"))
-        }
-        ([Part::Text(_)], Type::String) if is_secret(object) => Some("put it in quotes".to_owned()),
-        ([Part::Text(_)], Type::String) => Some(format!("put it in quotes: `\"{}\"`", node.raw())),
-        ([Part::Text(text)], Type::Number) if text.parse::<f64>().is_ok() => {
-            Some(format!("write it without quotes: `{text}`"))
-        }
-        ([Part::Text(text @ ("true" | "false"))], Type::Bool) => {
-            Some(format!("write it without quotes: `{text}`"))
-        }
-        _ => None,
-    }
-}
-
-/// The text to write instead, if it is clear: another reference, or the value with or without quotes.
-fn fix(
-    context: &Context<'_>,
-    object: &Object<'_>,
-    value: View<'_>,
-    expected: Type,
-) -> Option<String> {
-    let node = object.document.cursor(value.origin()?);
-    // A field with an alias may need another type, and a tag sets one.
-    if node.value_start() != node.place().range.start {
-        return None;
-    }
     let (raw, written) = (node.raw(), node.text().ok()??);
     let dialect = context.template.dialect();
     let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
-    match (parts.as_slice(), expected) {
+    let (hint, fix) = match (parts.as_slice(), expected) {
         ([Part::Raw { name, .. }], Type::String) => {
-            referring(raw, &written, &dialect.string_reference(name))
+            let reference = dialect.string_reference(name);
+            (format!("`{reference}` inserts a string"), referring(raw, &written, &reference))
         }
         ([Part::String { name, .. }], Type::Number | Type::Bool) => {
+            let reference = dialect.raw_reference(name);
             let known = value.as_str().filter(|text| context.is_known(text));
             let is_clear = known.is_none_or(|text| is_spelled_as(&text, expected));
-            let text = referring(raw, &written, &dialect.raw_reference(name));
-            text.filter(|_| is_clear)
+            let fix = referring(raw, &written, &reference).filter(|_| is_clear);
+            (format!("`{reference}` inserts the value as a number or a bool"), fix)
         }
         ([Part::Text(_)], Type::String) => {
             let is_clear = match value.scalar()? {
@@ -196,14 +165,22 @@ fn fix(
                 }
                 _ => is_spelled_as(raw, Type::Bool),
             };
-            is_clear.then(|| format!("\"{raw}\""))
+            let quoted = if is_secret(object) { String::new() } else { format!(": `\"{raw}\"`") };
+            (format!("put it in quotes{quoted}"), is_clear.then(|| format!("\"{raw}\"")))
         }
-        ([Part::Text(text)], _) => {
+        ([Part::Text(text)], Type::Number | Type::Bool)
+            if is_spelled_as(text, expected)
+                || expected == Type::Number && text.parse::<f64>().is_ok() =>
+        {
             let is_clear = raw.starts_with(['"', '\'']) && is_spelled_as(text, expected);
-            is_clear.then(|| (*text).to_owned())
+            let fix = is_clear.then(|| (*text).to_owned());
+            (format!("write it without quotes: `{text}`"), fix)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    // A field with an alias may need another type, and a tag sets one.
+    let is_plain = node.value_start() == node.place().range.start;
+    Some((hint, fix.filter(|_| is_plain)))
 }
 
 /// Another reference in the place of the one that is written, with its quotes.

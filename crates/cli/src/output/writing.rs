@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use crate::output::directory::File;
 use crate::output::record::{self, Knowledge, Record};
 use krm_template_exec::io;
-use krm_template_exec::reason::reason;
+use krm_template_exec::io_error::reason;
 use krm_template_exec::staged::{self, Access, Staged, is_open};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 

@@ -7,8 +7,8 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, Scalar, Value};
 
 use crate::error::{ExpandError, Failure, Overrun};
+use crate::expand::budget::Budget;
 use crate::expand::check;
-use crate::expand::meter::Meter;
 use crate::expand::outputs;
 use crate::expand::warnings;
 use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
@@ -39,7 +39,7 @@ pub fn expand<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
 ) -> Result<Expansion<'r>, ExpandError> {
-    expand_metered(request, python, Meter::new(None))
+    expand_with(request, python, Budget::new(None))
 }
 
 /// Expands a configuration, and stops when it exceeds the limits.
@@ -51,35 +51,35 @@ pub fn expand_within<'r>(
     python: &mut dyn Interpreter,
     limits: Limits<'_>,
 ) -> Result<Expansion<'r>, ExpandError> {
-    expand_metered(request, python, Meter::new(Some(limits)))
+    expand_with(request, python, Budget::new(Some(limits)))
 }
 
-fn expand_metered<'r>(
+fn expand_with<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
-    meter: Meter<'_>,
+    budget: Budget<'_>,
 ) -> Result<Expansion<'r>, ExpandError> {
     let strict = request.options.strict_schemas;
-    let schemas = Schemas::new(&request.imports, strict, meter.is_late());
+    let schemas = Schemas::new(&request.imports, strict, budget.is_late());
     let mut expander = Expander {
         request,
-        meter,
+        budget,
         jinja: Environment::new(&request.imports),
         python: Session::new(python),
         schemas,
-        made: Vec::new(),
-        around: Vec::new(),
+        resources: Vec::new(),
+        template_stack: Vec::new(),
         overrun: None,
         diagnostics: Diagnostics::new(),
         errors: 0,
     };
     let done = expander.config().filter(|_| expander.errors == 0);
     if let Some((_, layout)) = &done {
-        let found = warnings::warnings(&expander.made, layout, &request.config);
+        let found = warnings::warnings(&expander.resources, layout, &request.config);
         expander.diagnostics.append(found);
     }
     expander.diagnostics.dedup();
-    let Expander { overrun, diagnostics, made: config, .. } = expander;
+    let Expander { overrun, diagnostics, resources: config, .. } = expander;
     match done {
         Some((text, layout)) => Ok(Expansion { config, layout, text, diagnostics }),
         None => Err(ExpandError { overrun, diagnostics }),
@@ -92,13 +92,13 @@ const WITHOUT_SCHEMA: &str =
 
 struct Expander<'r, 'p> {
     request: &'r Request,
-    meter: Meter<'p>,
+    budget: Budget<'p>,
     jinja: Environment<'r>,
     python: Session<'p>,
     schemas: Schemas<'r, 'p>,
-    made: Vec<Resource<'r>>,
+    resources: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
-    around: Vec<String>,
+    template_stack: Vec<String>,
     /// The limit that stopped the expansion.
     overrun: Option<Overrun>,
     diagnostics: Diagnostics,
@@ -142,7 +142,7 @@ impl<'r> Expander<'r, '_> {
     }
 
     /// Stops the expansion if it exceeds a limit.
-    fn within(&mut self, counted: Result<(), Overrun>) -> Option<()> {
+    fn check_limits(&mut self, counted: Result<(), Overrun>) -> Option<()> {
         counted.map_or_else(|overrun| self.fail(overrun), Some)
     }
 
@@ -194,7 +194,7 @@ impl<'r> Expander<'r, '_> {
     fn level(&mut self, mut level: Level<'r>) -> Option<Expanded<'r>> {
         let outputs = level.value.remove("outputs");
         let Some(resources) = level.value.remove("resources") else {
-            return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
+            return self.finish(&level, Vec::new(), outputs.as_ref(), self.resources.len());
         };
         let resources = match resources.data {
             Data::Sequence(items) => items,
@@ -210,7 +210,7 @@ impl<'r> Expander<'r, '_> {
         if duplicates.has_errors() {
             return self.fail_with(duplicates);
         }
-        let first = self.made.len();
+        let first = self.resources.len();
         let mut entries = Vec::with_capacity(resources.len());
         for resource in resources {
             match self.resource(resource, level.document.as_ref()) {
@@ -237,8 +237,8 @@ impl<'r> Expander<'r, '_> {
             return Some((entries, None));
         }
         let outputs = outputs.map(|outputs| level.located(outputs));
-        let made = self.made.get_mut(first..).unwrap_or_default();
-        match outputs::resolve(outputs, &entries, made, &mut self.meter) {
+        let made = self.resources.get_mut(first..).unwrap_or_default();
+        match outputs::resolve(outputs, &entries, made, &mut self.budget) {
             Ok(outputs) => Some((entries, outputs)),
             Err(failure) => self.fail(failure),
         }
@@ -258,7 +258,7 @@ impl<'r> Expander<'r, '_> {
         for warning in check::misspelt_fields(located) {
             self.diagnostics.push(warning);
         }
-        self.within(self.meter.check(self.made.len()))?;
+        self.check_limits(self.budget.check(self.resources.len()))?;
         let request = self.request;
         let template = kind.as_str().and_then(|kind| request.imports.get(kind));
         let entry = LayoutResource {
@@ -270,43 +270,43 @@ impl<'r> Expander<'r, '_> {
             outputs: None,
         };
         let Some(template) = template else {
-            return self.primitive(resource, document, entry);
+            return self.plain_resource(resource, document, entry);
         };
-        if self.around.len() >= MAX_NESTING {
-            return self.fail(too_deep(&self.around, located));
+        if self.template_stack.len() >= MAX_NESTING {
+            return self.fail(too_deep(&self.template_stack, located));
         }
         let place = located.place();
         let label =
             format!("{IN_RESOURCE} `{}` (of type `{}`)", repr::text(&entry.name), template.name);
         let before = std::mem::take(&mut self.diagnostics);
-        self.around.push(template.name.clone());
+        self.template_stack.push(template.name.clone());
         let done = self.template(template, resource, document, entry);
-        self.around.pop();
+        self.template_stack.pop();
         let inside = std::mem::replace(&mut self.diagnostics, before);
         match place {
             Some(place) if inside.has_errors() => {
-                self.diagnostics.append(inside.map(|one| made_for(one, &place, &label)));
+                self.diagnostics.append(inside.map(|one| with_resource(one, &place, &label)));
             }
             _ => self.diagnostics.append(inside),
         }
         done
     }
 
-    fn primitive(
+    fn plain_resource(
         &mut self,
         value: Value<'r>,
         document: Option<&Arc<Document>>,
         entry: LayoutResource<'r>,
     ) -> Option<LayoutResource<'r>> {
         let resource = Resource { value, document: document.cloned() };
-        if self.made.len() >= MAX_RESOURCES {
+        if self.resources.len() >= MAX_RESOURCES {
             let message = format!("the configuration has more than {MAX_RESOURCES} resources");
             return self.fail(resource.located().mark(Diagnostic::error(message)));
         }
         if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
             self.diagnostics.push(warning);
         }
-        self.made.push(resource);
+        self.resources.push(resource);
         Some(entry)
     }
 
@@ -343,12 +343,12 @@ impl<'r> Expander<'r, '_> {
         match self.schemas.check(&schema, located) {
             Ok(checked) => {
                 self.diagnostics.append(checked.warnings);
-                let counted = self.meter.add_value(Some(&checked.properties));
+                let counted = self.budget.add_value(Some(&checked.properties));
                 resource.insert("properties".into(), checked.properties);
-                self.within(counted)
+                self.check_limits(counted)
             }
             Err(mut errors) => {
-                self.within(self.meter.check(self.made.len()))?;
+                self.check_limits(self.budget.check(self.resources.len()))?;
                 errors.advise(Way::Arguments, WITHOUT_SCHEMA);
                 self.fail_with(errors)
             }
@@ -388,8 +388,8 @@ impl<'r> Expander<'r, '_> {
             Ok(rendered) => rendered,
             Err(error) => return self.fail(error.rule("dm-template")),
         };
-        let counted = self.meter.add(rendered.text.len());
-        self.within(counted)?;
+        let counted = self.budget.add(rendered.text.len());
+        self.check_limits(counted)?;
         let level = self.text(template, rendered.text, located)?;
         Some((level, rendered.properties))
     }
@@ -412,13 +412,13 @@ impl<'r> Expander<'r, '_> {
         };
         let level = match returned.result {
             Output::Text(text) => {
-                let counted = self.meter.add(text.len());
-                self.within(counted)?;
+                let counted = self.budget.add(text.len());
+                self.check_limits(counted)?;
                 self.text(template, text, located)?
             }
             Output::Data(value) => {
-                let counted = self.meter.add_value(Some(&value));
-                self.within(counted)?;
+                let counted = self.budget.add_value(Some(&value));
+                self.check_limits(counted)?;
                 let level = Level { value, document: None };
                 self.with_resources(level, template, located)?
             }
@@ -476,7 +476,7 @@ impl<'r> Expander<'r, '_> {
 
 /// The error with the resource whose template it is in. Of many nested resources, it has the
 /// innermost ones and the outermost.
-fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic {
+fn with_resource(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic {
     /// So many resources are named.
     const NAMED: usize = 3;
     let is_elsewhere = |place: &Place| !Arc::ptr_eq(&place.source, &resource.source);

@@ -1,8 +1,8 @@
 //! Expands a configuration: recursion, names, env, layout.
 
+mod budget;
 mod check;
 mod expander;
-mod meter;
 mod outputs;
 mod unused;
 mod warnings;

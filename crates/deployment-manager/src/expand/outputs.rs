@@ -7,7 +7,7 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
 use crate::error::Failure;
-use crate::expand::meter::Meter;
+use crate::expand::budget::Budget;
 use crate::expansion::{LayoutResource, Resource};
 use crate::references::{Misplaced, Problem, replace};
 use crate::repr;
@@ -22,17 +22,17 @@ pub(super) fn resolve<'r>(
     outputs: Option<Located<'_>>,
     resources: &[LayoutResource<'r>],
     made: &mut [Resource<'r>],
-    meter: &mut Meter<'_>,
+    budget: &mut Budget<'_>,
 ) -> Result<Option<Value<'r>>, Failure> {
     let known = outputs_of(resources);
-    let all = meter.left();
+    let all = budget.left();
     let mut left = all;
     let own = outputs.filter(|outputs| !is_empty(outputs.value));
     let own = own.map(|outputs| {
         let mut value = outputs.value.clone().into_owned();
         let done = replace(&mut value, &known, &mut left);
         done.map(|()| value.without_origin())
-            .map_err(|misplaced| failure(&misplaced, &known, outputs, meter))
+            .map_err(|misplaced| failure(&misplaced, &known, outputs, budget))
     });
     let own = own.transpose()?;
     if !known.is_empty() {
@@ -43,12 +43,12 @@ pub(super) fn resolve<'r>(
             };
             if let Err(misplaced) = replace(properties, &known, &mut left) {
                 let at = Located { value: properties, document };
-                return Err(failure(&misplaced, &known, at, meter));
+                return Err(failure(&misplaced, &known, at, budget));
             }
         }
     }
     // It is not more than what was left.
-    let _ = meter.add(all - left);
+    let _ = budget.add(all - left);
     Ok(own)
 }
 
@@ -79,12 +79,12 @@ fn failure(
     (problem, origin): &Misplaced,
     known: &Outputs<'_>,
     at: Located<'_>,
-    meter: &Meter<'_>,
+    budget: &Budget<'_>,
 ) -> Failure {
     let text = Value { origin: origin.or(at.value.origin), data: Data::Scalar(Scalar::Null) };
     let at = Located { value: &text, document: at.document };
     match problem {
-        Problem::TooLarge => meter.used_up().into(),
+        Problem::TooLarge => budget.used_up().into(),
         Problem::Malformed(text) => {
             let error = Diagnostic::error(format!("the reference in `{text}` is not complete"))
                 .rule("dm-reference")

@@ -87,26 +87,13 @@ struct Search<'v> {
 
 impl<'v> Search<'v> {
     fn below(&mut self, value: &'v Value<'v>, resource: &'v Resource<'v>) {
-        match &value.data {
-            Data::Scalar(Scalar::String(text)) => {
-                if self.reads_copied || matches!(text, Cow::Owned(_)) {
-                    let all = references::all(text);
-                    let all = all.map(|reference| (reference.name, value, resource));
-                    self.found.extend(all);
-                }
-            }
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => {
-                for item in items {
-                    self.below(item, resource);
-                }
-            }
-            Data::Mapping(entries) => {
-                for (_, value) in entries {
-                    self.below(value, resource);
-                }
-            }
+        if let Data::Scalar(Scalar::String(text)) = &value.data
+            && (self.reads_copied || matches!(text, Cow::Owned(_)))
+        {
+            let all = references::all(text);
+            self.found.extend(all.map(|reference| (reference.name, value, resource)));
         }
+        value.children().for_each(|value| self.below(value, resource));
     }
 }
 

@@ -115,8 +115,7 @@ impl Collector<'_> {
         let file = source.name();
         let path = item.value.get("path").filter(|path| !is_falsy(path));
         let Some(path) = path.and_then(Value::as_str) else {
-            let message = format!("Missing required field path in import in file {file}.");
-            let error = Diagnostic::error(message).hint("write `- path: FILE`");
+            let error = Diagnostic::error("an import has no `path`").hint("write `- path: FILE`");
             return self.fail(error, item);
         };
         let name = item.value.str_at(&["name"]);
@@ -139,12 +138,9 @@ impl Collector<'_> {
             let error = Diagnostic::error(format!("`{path}` matches more than {limit} files"));
             return self.fail(error.hint("name the folder of the files in the pattern"), item);
         };
-        if name.is_some() && matches.len() > 1 {
-            let name = name.unwrap_or_default();
-            let error = Diagnostic::error(format!(
-                "Cannot use import name {name} for path glob in file {file} that matches multiple \
-                 objects."
-            ));
+        if let Some(name) = name.filter(|_| matches.len() > 1) {
+            let message = format!("`{path}` matches several files, and only one can be `{name}`");
+            let error = Diagnostic::error(message);
             return self.fail(error.hint("remove `name`, or name one file"), item);
         }
         if matches.is_empty() {
@@ -164,36 +160,44 @@ impl Collector<'_> {
 
     /// Imports a file; a template with its schema.
     fn file(&mut self, name: &str, path: &str, root: &str, item: Located<'_>) {
-        if !self.accepts(name, path, item) {
-            return;
+        if self.import(name, path, root, item).is_some() {
+            self.schema(name, path, root, item);
         }
-        match self.read(path, root) {
-            Ok(content) => {
-                self.add(Import { name: name.to_owned(), path: path.to_owned(), content });
-            }
-            Err(error) => return self.fail(*error, item),
-        }
-        self.schema(name, path, root, item);
     }
 
     /// Imports the schema of a template, if there is one.
     fn schema(&mut self, name: &str, path: &str, root: &str, item: Located<'_>) {
-        let (name, path) = (format!("{name}.schema"), format!("{path}.schema"));
-        if !is_template(path.trim_end_matches(".schema"))
-            || self.given.contains_key(&name)
-            || self.files.entry(&path) != Some(Entry::File)
-            || !self.accepts(&name, &path, item)
+        let (name, schema) = (format!("{name}.schema"), format!("{path}.schema"));
+        if is_template(path)
+            && !self.given.contains_key(&name)
+            && self.files.entry(&schema) == Some(Entry::File)
+            && let Some(content) = self.import(&name, &schema, root, item)
         {
-            return;
+            self.waiting.push_back((content, join(&schema, ".."), root.to_owned()));
         }
-        match self.read(&path, root) {
+    }
+
+    /// Imports a file, if its name is new.
+    fn import(
+        &mut self,
+        name: &str,
+        path: &str,
+        root: &str,
+        item: Located<'_>,
+    ) -> Option<Arc<Source>> {
+        if !self.accepts(name, path, item) {
+            return None;
+        }
+        match self.read(path, root) {
             Ok(content) => {
-                let directory = join(&path, "..");
-                let waiting = (Arc::clone(&content), directory, root.to_owned());
-                self.waiting.push_back(waiting);
-                self.add(Import { name, path, content });
+                let (name, path) = (name.to_owned(), path.to_owned());
+                self.add(Import { name, path, content: Arc::clone(&content) });
+                Some(content)
             }
-            Err(error) => self.fail(*error, item),
+            Err(error) => {
+                self.fail(*error, item);
+                None
+            }
         }
     }
 
@@ -208,7 +212,7 @@ impl Collector<'_> {
             return false;
         };
         if known.path != path {
-            let message = format!("Files {} and {path} both being imported as {name}.", known.path);
+            let message = format!("`{}` and `{path}` are both imported as `{name}`", known.path);
             self.fail(Diagnostic::error(message).hint("give one of them another `name`"), item);
         }
         false

@@ -1,4 +1,4 @@
-//! Marks the operands of a template, so that the engine counts what they hold before it uses them.
+//! Instruments a template, so that the engine is charged for what operands hold before it uses them.
 //!
 //! minijinja charges an operation for what it makes, not for what it reads: comparing two lists that
 //! contain one another's copies takes time that doubles with each level. It has no hook for operators

@@ -300,16 +300,11 @@ fn unknown(
 
 /// The references that are left in a value, the first one of each text.
 fn left(value: &Value<'_>, found: &mut Vec<(String, Option<NodeId>)>) {
-    match &value.data {
-        Data::Scalar(_) => {
-            let text = value.as_str().unwrap_or_default();
-            let reference = references::all(text).next();
-            let reference = reference.and_then(|reference| text.get(reference.range));
-            found.extend(reference.map(|text| (text.to_owned(), value.origin)));
-        }
-        Data::Sequence(items) => items.iter().for_each(|item| left(item, found)),
-        Data::Mapping(entries) => entries.iter().for_each(|(_, value)| left(value, found)),
-    }
+    let text = value.as_str().unwrap_or_default();
+    let reference = references::all(text).next();
+    let reference = reference.and_then(|reference| text.get(reference.range));
+    found.extend(reference.map(|text| (text.to_owned(), value.origin)));
+    value.children().for_each(|value| left(value, found));
 }
 
 fn check_identities(objects: &[(&Resource<'_>, Object<'_>)], diagnostics: &mut Diagnostics) {

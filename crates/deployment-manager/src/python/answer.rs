@@ -94,15 +94,7 @@ fn restore_non_finite(value: &mut Value<'static>) {
         *value = Value::number(digits.to_owned());
         return;
     }
-    match &mut value.data {
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => items.iter_mut().for_each(restore_non_finite),
-        Data::Mapping(entries) => {
-            for (_, value) in entries {
-                restore_non_finite(value);
-            }
-        }
-    }
+    value.children_mut().for_each(restore_non_finite);
 }
 
 /// Gives fractions in `after` the digits of those in `before` with the same value: Python does not

@@ -79,23 +79,14 @@ fn write_value(out: &mut String, value: &Value<'_>) {
 
 /// Spells infinity and NaN as Python's `json` reads them.
 fn spell_for_python(value: &mut Value<'_>) {
-    match &mut value.data {
-        Data::Scalar(Scalar::Number(digits)) => {
-            let lower = digits.to_lowercase();
-            let python = match lower.trim_start_matches('+') {
-                ".nan" => "NaN",
-                ".inf" => "Infinity",
-                "-.inf" => "-Infinity",
-                _ => return,
-            };
-            *digits = Cow::Borrowed(python);
-        }
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => items.iter_mut().for_each(spell_for_python),
-        Data::Mapping(entries) => {
-            for (_, value) in entries {
-                spell_for_python(value);
-            }
-        }
+    if let Data::Scalar(Scalar::Number(digits)) = &mut value.data {
+        let lower = digits.to_lowercase();
+        *digits = Cow::Borrowed(match lower.trim_start_matches('+') {
+            ".nan" => "NaN",
+            ".inf" => "Infinity",
+            "-.inf" => "-Infinity",
+            _ => return,
+        });
     }
+    value.children_mut().for_each(spell_for_python);
 }

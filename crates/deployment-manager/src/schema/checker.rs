@@ -4,7 +4,7 @@
 use krm_yaml::{Data, FieldPath, Step, Value};
 
 use crate::references::size;
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::keywords::Pair;
 use crate::schema::patterns::Patterns;
 use crate::schema::pointer::target;
@@ -19,7 +19,7 @@ const MAX_FINDINGS: usize = 1_000;
 /// How many schemas are visited for one value.
 const MAX_VISITS: usize = 1_000_000;
 
-/// The steps that a visit takes at least, for the clock.
+/// The steps that a visit takes at least, for the deadline.
 const VISIT: usize = 64;
 
 /// A valid schema, which sets defaults in values and checks them.
@@ -51,9 +51,9 @@ impl Checker {
     pub(super) fn set_defaults(
         &self,
         value: &mut Value<'static>,
-        clock: &Clock<'_>,
+        deadline: &Deadline<'_>,
     ) -> Result<(), Problem> {
-        let mut walk = Walk::new(self, clock, Purpose::Defaults);
+        let mut walk = Walk::new(self, deadline, Purpose::Defaults);
         walk.schema(&self.schema, value, 0).map(|_| ())
     }
 
@@ -62,9 +62,9 @@ impl Checker {
     pub(super) fn findings(
         &self,
         value: &mut Value<'static>,
-        clock: &Clock<'_>,
+        deadline: &Deadline<'_>,
     ) -> Result<Vec<Finding<'_>>, Problem> {
-        let mut walk = Walk::new(self, clock, Purpose::Findings);
+        let mut walk = Walk::new(self, deadline, Purpose::Findings);
         walk.schema(&self.schema, value, 0)?;
         let (mut findings, more) = (walk.findings, walk.more);
         findings.sort_by(|one, other| {
@@ -96,7 +96,7 @@ enum Purpose {
 
 struct Walk<'s, 'c> {
     checker: &'s Checker,
-    clock: &'c Clock<'c>,
+    deadline: &'c Deadline<'c>,
     purpose: Purpose,
     /// Where the value is that is checked.
     path: FieldPath,
@@ -108,9 +108,9 @@ struct Walk<'s, 'c> {
 }
 
 impl<'s, 'c> Walk<'s, 'c> {
-    fn new(checker: &'s Checker, clock: &'c Clock<'c>, purpose: Purpose) -> Self {
+    fn new(checker: &'s Checker, deadline: &'c Deadline<'c>, purpose: Purpose) -> Self {
         let (path, findings) = (FieldPath::root(), Vec::new());
-        Self { checker, clock, purpose, path, findings, more: 0, visits: MAX_VISITS }
+        Self { checker, deadline, purpose, path, findings, more: 0, visits: MAX_VISITS }
     }
 
     /// Whether a value fits a schema.
@@ -120,7 +120,7 @@ impl<'s, 'c> Walk<'s, 'c> {
         value: &mut Value<'static>,
         depth: usize,
     ) -> Result<bool, Problem> {
-        self.clock.take(VISIT)?;
+        self.deadline.take(VISIT)?;
         self.visits = self.visits.checked_sub(1).ok_or(Problem::Endless)?;
         if depth > MAX_DEPTH {
             return Err(Problem::Endless);
@@ -184,7 +184,7 @@ impl<'s, 'c> Walk<'s, 'c> {
         's: 'p,
         'c: 'p,
     {
-        Pair { schema, value, patterns: &self.checker.patterns, clock: self.clock }
+        Pair { schema, value, patterns: &self.checker.patterns, deadline: self.deadline }
     }
 
     fn find(&mut self, keyword: &'s str, schema: &'s Value<'static>, texts: Vec<String>) {
@@ -254,7 +254,7 @@ impl<'s, 'c> Walk<'s, 'c> {
     ) -> Result<(), Problem> {
         for (key, property) in properties.entries().unwrap_or_default() {
             let Some(entries) = value.entries() else { break };
-            self.clock.take(entries.len())?;
+            self.deadline.take(entries.len())?;
             if value.get(key).is_some() {
                 continue;
             }
@@ -263,7 +263,7 @@ impl<'s, 'c> Walk<'s, 'c> {
                 None => property,
             };
             if let Some(default) = property.get("default") {
-                self.clock.take(size(default))?;
+                self.deadline.take(size(default))?;
                 value.insert(key.clone(), default.clone().without_origin());
             }
         }

@@ -10,7 +10,7 @@ use krm_yaml::shorten::{MAX_QUOTED, start};
 use krm_yaml::{Data, Value};
 
 use crate::references::size;
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::numbers::{compare, identity, is_integer, is_multiple};
 use crate::schema::patterns::Patterns;
 use crate::schema::problem::Problem;
@@ -26,7 +26,7 @@ pub(super) struct Pair<'p> {
     pub(super) value: &'p Value<'static>,
     /// The regular expressions of the schema.
     pub(super) patterns: &'p Patterns,
-    pub(super) clock: &'p Clock<'p>,
+    pub(super) deadline: &'p Deadline<'p>,
 }
 
 impl<'p> Pair<'p> {
@@ -50,7 +50,7 @@ impl<'p> Pair<'p> {
                 )
             }),
             "enum" => {
-                self.clock.take(size(self.value).saturating_add(size(limit)))?;
+                self.deadline.take(size(self.value).saturating_add(size(limit)))?;
                 let allowed = limit.items().unwrap_or_default();
                 let found = identity(self.value);
                 let is_allowed = allowed.iter().any(|one| identity(one) == found);
@@ -72,7 +72,7 @@ impl<'p> Pair<'p> {
                 _ => Some("must not have more items than the schema".to_owned()),
             },
             "uniqueItems" if !is_false(limit) => {
-                self.clock.take(size(self.value))?;
+                self.deadline.take(size(self.value))?;
                 let mut known = BTreeSet::new();
                 let mut items = self.value.items().unwrap_or_default().iter();
                 let is_unique = items.all(|item| known.insert(identity(item)));
@@ -119,13 +119,13 @@ impl<'p> Pair<'p> {
     /// Which property of the value has this name.
     pub(super) fn position(self, name: &str) -> Result<Option<usize>, Problem> {
         let entries = self.value.entries().unwrap_or_default();
-        self.clock.take(entries.len())?;
+        self.deadline.take(entries.len())?;
         Ok(entries.iter().position(|(key, _)| key == name))
     }
 
     /// Whether a regular expression matches a text.
     pub(super) fn matches(self, pattern: &str, text: &str) -> Result<bool, Problem> {
-        self.patterns.matches(pattern, text, self.clock)
+        self.patterns.matches(pattern, text, self.deadline)
     }
 
     /// Those of these properties that the value does not have, if it is a mapping.
@@ -158,7 +158,7 @@ impl<'p> Pair<'p> {
     fn describes(self, name: &str) -> Result<bool, Problem> {
         let entries = |keyword| self.schema.get(keyword).and_then(Value::entries);
         let properties = entries("properties").unwrap_or_default();
-        self.clock.take(properties.len())?;
+        self.deadline.take(properties.len())?;
         if properties.iter().any(|(key, _)| key == name) {
             return Ok(true);
         }

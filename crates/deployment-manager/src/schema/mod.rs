@@ -1,7 +1,7 @@
 //! Schemas of templates: sets defaults in properties, and checks them.
 
 mod checker;
-mod clock;
+mod deadline;
 mod expression;
 mod keywords;
 mod numbers;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-use clock::Clock;
+use deadline::Deadline;
 use read::{Meta, Schema};
 use report::Report;
 
@@ -37,7 +37,7 @@ pub struct Schemas<'i, 'c> {
     /// The schemas of schemas, once they are needed.
     meta: Option<Meta>,
     known: BTreeMap<String, Result<Rc<Schema>, Diagnostics>>,
-    clock: Clock<'c>,
+    deadline: Deadline<'c>,
 }
 
 /// Properties that fit their schema.
@@ -57,7 +57,13 @@ impl<'i, 'c> Schemas<'i, 'c> {
         strict: bool,
         is_late: Option<&'c dyn Fn() -> bool>,
     ) -> Self {
-        Self { imports, strict, meta: None, known: BTreeMap::new(), clock: Clock::new(is_late) }
+        Self {
+            imports,
+            strict,
+            meta: None,
+            known: BTreeMap::new(),
+            deadline: Deadline::new(is_late),
+        }
     }
 
     /// Sets the defaults of a schema in the properties of a resource, and checks them.
@@ -78,19 +84,19 @@ impl<'i, 'c> Schemas<'i, 'c> {
         let mut errors = self.missing_imports(schema, &known);
         let mut warnings = known.warnings.clone();
         if let Some(checker) = &known.checker {
-            let clock = &self.clock;
+            let deadline = &self.deadline;
             let mut check = || {
-                checker.set_defaults(&mut properties, clock)?;
-                let findings = checker.findings(&mut properties, clock)?;
+                checker.set_defaults(&mut properties, deadline)?;
+                let findings = checker.findings(&mut properties, deadline)?;
                 let report = Report::new(&known, &checker.schema, resource, &properties);
                 for finding in findings {
-                    clock.take(report.size)?;
+                    deadline.take(report.size)?;
                     if let Some(error) = report.error(&finding) {
                         errors.push(error);
                     }
                 }
                 if !errors.has_errors() {
-                    unknown::properties(resource, &checker.schema, clock, &mut warnings)?;
+                    unknown::properties(resource, &checker.schema, deadline, &mut warnings)?;
                 }
                 Ok(())
             };
@@ -121,7 +127,7 @@ impl<'i, 'c> Schemas<'i, 'c> {
             return Some(known.clone());
         }
         let source = Arc::clone(&self.imports.get(name)?.content);
-        let read = Schema::read(name, &source, self.strict, &mut self.meta, &self.clock);
+        let read = Schema::read(name, &source, self.strict, &mut self.meta, &self.deadline);
         let read = read.map(Rc::new);
         self.known.insert(name.to_owned(), read.clone());
         Some(read)

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 
 use fancy_regex::{Regex, RegexBuilder};
 
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::expression::expression;
 use crate::schema::problem::Problem;
 
@@ -20,7 +20,7 @@ const MAX_BACK: usize = 1 << 28;
 /// The most bytes of a compiled expression.
 const MAX_COMPILED: usize = 1024 * 1024;
 
-/// The steps that a search takes at least, for the clock.
+/// The steps that a search takes at least, for the deadline.
 const SEARCH: usize = 1_024;
 
 /// The regular expressions that have been used.
@@ -37,9 +37,9 @@ impl Patterns {
         &self,
         pattern: &str,
         text: &str,
-        clock: &Clock<'_>,
+        deadline: &Deadline<'_>,
     ) -> Result<bool, Problem> {
-        clock.take(text.len().saturating_mul(64).saturating_add(SEARCH))?;
+        deadline.take(text.len().saturating_mul(64).saturating_add(SEARCH))?;
         let mut known = self.known.borrow_mut();
         let size = (MAX_WORK / text.len().max(1).next_power_of_two()).min(MAX_COMPILED);
         let key = (pattern.to_owned(), size);
@@ -80,7 +80,7 @@ fn is_long(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Patterns;
-    use crate::schema::clock::Clock;
+    use crate::schema::deadline::Deadline;
 
     #[test]
     fn regular_expressions_match_what_they_match_in_python() {
@@ -114,7 +114,7 @@ mod tests {
             ("\\bfoo\\b", "a foo b", true),
             ("\\x41\\t", "A\t", true),
         ] {
-            let found = patterns.matches(pattern, text, &Clock::new(None)).ok();
+            let found = patterns.matches(pattern, text, &Deadline::new(None)).ok();
             assert_eq!(found, Some(fits), "{pattern} {text:?}");
         }
     }
@@ -123,7 +123,10 @@ mod tests {
     fn a_search_without_end_finds_nothing() {
         let patterns = Patterns::default();
         let text = "a".repeat(60);
-        assert_eq!(patterns.matches("^(a|a)*(?=b)$", &text, &Clock::new(None)).ok(), Some(false));
+        assert_eq!(
+            patterns.matches("^(a|a)*(?=b)$", &text, &Deadline::new(None)).ok(),
+            Some(false)
+        );
     }
 
     #[test]
@@ -139,7 +142,7 @@ mod tests {
             ("^(?=(?:(?=(?:(?=.*a)a)*$)a)*$)", 10_000, false),
         ] {
             let text = "a".repeat(length);
-            let found = patterns.matches(pattern, &text, &Clock::new(None));
+            let found = patterns.matches(pattern, &text, &Deadline::new(None));
             assert_eq!(found.ok(), Some(fits), "{pattern}");
         }
     }
@@ -149,7 +152,7 @@ mod tests {
         let patterns = Patterns::default();
         for pattern in ["(", "[", "*", "(?<x", "a{3}{", &"(".repeat(100_000)] {
             assert!(
-                patterns.matches(pattern, "a", &Clock::new(None)).is_err() || pattern == "a{3}{"
+                patterns.matches(pattern, "a", &Deadline::new(None)).is_err() || pattern == "a{3}{"
             );
         }
     }

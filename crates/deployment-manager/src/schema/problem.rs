@@ -1,6 +1,6 @@
 //! Why a schema cannot be used.
 
-use krm_yaml::{Data, Value};
+use krm_yaml::Value;
 
 /// The reason why a valid schema cannot be used.
 #[derive(Debug)]
@@ -35,13 +35,9 @@ impl Problem {
 
 /// The value with this text under a keyword, or under a key that is a pattern with this text.
 fn part<'s>(schema: &'s Value<'static>, keyword: &str, text: &str) -> Option<&'s Value<'static>> {
-    match &schema.data {
-        Data::Scalar(_) => None,
-        Data::Sequence(items) => items.iter().find_map(|item| part(item, keyword, text)),
-        Data::Mapping(entries) => entries.iter().find_map(|(key, value)| {
-            let is_it = key == keyword && value.as_str() == Some(text);
-            let is_pattern = keyword == "pattern" && key == text;
-            if is_it || is_pattern { Some(value) } else { part(value, keyword, text) }
-        }),
-    }
+    let here = schema.entries().unwrap_or_default().iter().find(|(key, value)| {
+        key == keyword && value.as_str() == Some(text) || keyword == "pattern" && key == text
+    });
+    let here = here.map(|(_, value)| value);
+    here.or_else(|| schema.children().find_map(|value| part(value, keyword, text)))
 }

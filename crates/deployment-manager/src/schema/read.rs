@@ -7,7 +7,7 @@ use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, Value};
 
 use crate::schema::checker::{Checker, Finding, MAX_DEPTH};
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::problem::Problem;
 use crate::schema::types;
 use crate::yaml::{self, Located, is_falsy};
@@ -44,13 +44,13 @@ impl Meta {
     fn findings(
         &self,
         schema: &mut Value<'static>,
-        clock: &Clock<'_>,
+        deadline: &Deadline<'_>,
     ) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
         if schema.get("imports").is_some_and(|imports| !is_falsy(imports)) {
-            findings.extend(self.imports.findings(schema, clock)?);
+            findings.extend(self.imports.findings(schema, deadline)?);
         }
-        findings.extend(self.draft4.findings(schema, clock)?);
+        findings.extend(self.draft4.findings(schema, deadline)?);
         Ok(findings)
     }
 }
@@ -62,7 +62,7 @@ impl Schema {
         source: &Arc<Source>,
         strict: bool,
         meta: &mut Option<Meta>,
-        clock: &Clock<'_>,
+        deadline: &Deadline<'_>,
     ) -> Result<Self, Diagnostics> {
         let mut warnings = Diagnostics::new();
         let parsed = yaml::read(source, &mut warnings).map_err(of_schema)?;
@@ -79,7 +79,7 @@ impl Schema {
             Some(meta) => meta,
             None => meta.insert(Meta::new().map_err(|reason| broken(name, &reason, None))?),
         };
-        let findings = meta.findings(&mut value, clock);
+        let findings = meta.findings(&mut value, deadline);
         let findings = findings.map_err(|problem| unusable(name, &problem))?;
         if !findings.is_empty() {
             return Err(schema.refuse(name, &value, &findings));

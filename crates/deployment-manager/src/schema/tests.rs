@@ -10,7 +10,7 @@ use crate::model::Options;
 use crate::request;
 use crate::schema::Schemas;
 use crate::schema::checker::{Checker, Finding};
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::problem::Problem;
 use crate::yaml::{self, Located};
 
@@ -197,7 +197,7 @@ fn errors_are_where_the_original_finds_them() {
     for case in cases {
         let checker = Checker::new(Value::from(case["schema"].clone()));
         let mut value = Value::from(case["value"].clone());
-        let findings = checker.findings(&mut value, &Clock::new(None)).unwrap();
+        let findings = checker.findings(&mut value, &Deadline::new(None)).unwrap();
         let places: Vec<String> = findings.iter().map(|found| found.path.to_string()).collect();
         assert_eq!(serde_json::json!(places), case["errors"], "{case}");
     }
@@ -227,7 +227,7 @@ fn defaults_are_set_where_a_validator_looks() {
         ),
     ] {
         let mut value = json(value);
-        assert!(Checker::new(json(schema)).set_defaults(&mut value, &Clock::new(None)).is_ok());
+        assert!(Checker::new(json(schema)).set_defaults(&mut value, &Deadline::new(None)).is_ok());
         assert_eq!(value.to_json(), expected, "{schema}");
     }
 }
@@ -245,11 +245,11 @@ fn schemas_without_end_are_errors() {
         // Twice at each of many levels.
         r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}"##,
     ] {
-        let (checker, clock) = (Checker::new(json(schema)), Clock::new(None));
+        let (checker, deadline) = (Checker::new(json(schema)), Deadline::new(None));
         let mut value = json("{}");
-        let found = checker.findings(&mut value, &clock);
+        let found = checker.findings(&mut value, &deadline);
         assert!(matches!(found, Err(Problem::Endless)), "{schema}");
-        let set = checker.set_defaults(&mut value, &clock);
+        let set = checker.set_defaults(&mut value, &deadline);
         assert!(matches!(set, Err(Problem::Endless)), "{schema}");
     }
 }

@@ -6,7 +6,7 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
 use crate::repr;
-use crate::schema::clock::Clock;
+use crate::schema::deadline::Deadline;
 use crate::schema::problem::Problem;
 use crate::yaml::Located;
 
@@ -18,20 +18,20 @@ const OPEN: &[&str] =
 pub(super) fn properties(
     resource: Located<'_>,
     schema: &Value<'static>,
-    clock: &Clock<'_>,
+    deadline: &Deadline<'_>,
     warnings: &mut Diagnostics,
 ) -> Result<(), Problem> {
     let Some(properties) = resource.value.get("properties") else {
         return Ok(());
     };
-    let look = Look { resource, clock };
+    let look = Look { resource, deadline };
     look.below(properties, schema, &FieldPath::root(), warnings)
 }
 
 /// The resource whose properties are looked at.
 struct Look<'l> {
     resource: Located<'l>,
-    clock: &'l Clock<'l>,
+    deadline: &'l Deadline<'l>,
 }
 
 impl Look<'_> {
@@ -57,13 +57,13 @@ impl Look<'_> {
                 let known = known.unwrap_or_default();
                 let is_open = known.is_empty() || OPEN.iter().any(|key| schema.get(key).is_some());
                 for (key, value) in entries {
-                    self.clock.take(known.len())?;
+                    self.deadline.take(known.len())?;
                     let path = path.clone().key(key.as_ref());
                     match known.iter().find(|(name, _)| name == key) {
                         Some((_, schema)) => self.below(value, schema, &path, warnings)?,
                         None if is_open => {}
                         None => {
-                            self.clock.take(known.len().saturating_mul(COMPARISON))?;
+                            self.deadline.take(known.len().saturating_mul(COMPARISON))?;
                             let names = known.iter().map(|(name, _)| name.as_ref());
                             let near = closest(key, names);
                             warnings.push(unknown(self.resource, &path, value, near));

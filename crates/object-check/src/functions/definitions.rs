@@ -37,14 +37,6 @@ pub(crate) fn definition<'v>(walk: &mut Walk<'v>, object: View<'v>) {
     }
 }
 
-/// Checks the names of a kind.
-pub(crate) fn names<'v>(walk: &mut Walk<'v>, names: View<'v>) {
-    let list_kind = text(names, "listKind");
-    if list_kind.is_some() && text(names, "kind") == list_kind {
-        walk.refuse(names, steps!["listKind"], "must differ from `kind`");
-    }
-}
-
 /// Checks the versions of a kind.
 pub(crate) fn spec<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     let stored = list(spec, "versions").filter(|version| is_true(*version, "storage")).count();

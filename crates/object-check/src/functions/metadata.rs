@@ -4,7 +4,7 @@ use krm_core::identity::is_built_in;
 use krm_yaml::View;
 
 use crate::formats::{Format, is_fully_qualified, is_label, is_subdomain, without_final_dash};
-use crate::walk::{Walk, entries, get, has, is_true, list, number, steps, text};
+use crate::walk::{Walk, entries, get, has, is_true, list, steps, text};
 
 /// The most bytes that annotations have together.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
@@ -41,23 +41,6 @@ pub(crate) fn object_meta<'v>(walk: &mut Walk<'v>, meta: View<'v>) {
         finalizers(walk, meta);
     }
     owners(walk, meta);
-    // Others count it themselves.
-    let is_kept = matches!(
-        walk.kind,
-        "ClusterRole"
-            | "ClusterRoleBinding"
-            | "Role"
-            | "RoleBinding"
-            | "HorizontalPodAutoscaler"
-            | "LimitRange"
-            | "Namespace"
-            | "ConfigMap"
-            | "Secret"
-            | "ServiceAccount"
-    );
-    if is_kept && number(meta, "generation").is_some_and(|number| number < 0) {
-        walk.refuse(meta, steps!["generation"], "must be at least 0");
-    }
 }
 
 /// Checks the finalizers of an object or a namespace.

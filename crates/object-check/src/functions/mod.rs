@@ -61,7 +61,6 @@ fn function_of(definition: &str) -> Option<Function> {
         "core.v1.EndpointSubset" => services::named_ports,
         "discovery.v1.EndpointSlice" => services::slice,
         "core.v1.PersistentVolumeSpec" => storage::volume,
-        "core.v1.PersistentVolumeClaimSpec" => storage::claim,
         "storage.v1.StorageClass" => storage::class,
         "storage.v1.VolumeAttributesClass" => storage::parameters,
         "networking.v1.IngressSpec" => networking::ingress,
@@ -71,7 +70,6 @@ fn function_of(definition: &str) -> Option<Function> {
         "admissionregistration.v1.RuleWithOperations"
         | "admissionregistration.v1.NamedRuleWithOperations" => admission::rule,
         "apiextensions.v1.CustomResourceDefinition" => definitions::definition,
-        "apiextensions.v1.CustomResourceDefinitionNames" => definitions::names,
         "apiextensions.v1.CustomResourceDefinitionSpec" => definitions::spec,
         "apiextensions.v1.CustomResourceValidation" => definitions::schema,
         "core.v1.LimitRangeSpec" => cluster::limits,

@@ -44,6 +44,8 @@ enum Test {
     Is(bool, &'static str),
     /// The same with letters in upper or lower case.
     IsLike(bool, &'static str),
+    /// Whether it is the same text as in another field.
+    Equals(bool, &'static str),
     /// It is this number, and no text.
     Number(&'static str),
     /// Compares it with a number or the number of another field.
@@ -72,6 +74,8 @@ impl Condition {
             "" => Test::Set(|count| count > 0),
             "=" => Test::Is(true, operand),
             "!=" => Test::Is(false, operand),
+            "equals" => Test::Equals(true, operand),
+            "differs" => Test::Equals(false, operand),
             "number" => Test::Number(operand),
             "<" => Test::Compare(|own, other| own < other, operand),
             "<=" => Test::Compare(|own, other| own <= other, operand),
@@ -125,6 +129,13 @@ impl Condition {
                     }
                 };
                 found == *wanted
+            }
+            Test::Equals(wanted, other) => {
+                let (own, other) = (filled(of(self.field)), filled(of(other)));
+                let is_placeholder = |text: &Option<Cow<'_, str>>| {
+                    text.as_ref().is_some_and(|text| walk.is_placeholder_text(text))
+                };
+                !is_placeholder(&own) && !is_placeholder(&other) && (own == other) == *wanted
             }
             Test::Number(digits) => {
                 let number = of(self.field).and_then(View::scalar);

@@ -23,15 +23,6 @@ pub(crate) fn volume<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
     }
 }
 
-/// Checks a claim, or a template of claims.
-pub(crate) fn claim<'v>(walk: &mut Walk<'v>, spec: View<'v>) {
-    if let (Some(one), Some(other)) = (get(spec, "dataSource"), get(spec, "dataSourceRef"))
-        && ["apiGroup", "kind", "name"].iter().any(|field| text(one, field) != text(other, field))
-    {
-        walk.refuse(spec, steps!["dataSource"], "must equal `dataSourceRef`");
-    }
-}
-
 /// Checks a StorageClass.
 pub(crate) fn class<'v>(walk: &mut Walk<'v>, class: View<'v>) {
     parameters(walk, class);

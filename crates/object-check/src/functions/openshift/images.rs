@@ -6,15 +6,6 @@ use crate::walk::{Walk, get, has, list, steps, text};
 
 /// Checks a binding of OpenShift's own group.
 pub(crate) fn binding<'v>(walk: &mut Walk<'v>, binding: View<'v>) {
-    let own = get(binding, "metadata").and_then(|meta| text(meta, "namespace"));
-    let of_role = get(binding, "roleRef").and_then(|role| text(role, "namespace"));
-    if own.is_some() && of_role.is_some() && own != of_role {
-        walk.refuse(
-            binding,
-            steps!["roleRef", "namespace"],
-            "must be the namespace of the binding",
-        );
-    }
     for (index, subject) in list(binding, "subjects").enumerate() {
         let kind = text(subject, "kind").unwrap_or_default();
         let words = ["ServiceAccount", "SystemUser", "SystemGroup", "User", "Group"];

@@ -7,13 +7,13 @@ use crate::model::Limits;
 use crate::references::{MAX_REPLACED, size};
 
 /// Counts what an expansion makes. Without limits, it counts nothing.
-pub(super) struct Meter<'l> {
+pub(super) struct Budget<'l> {
     limits: Option<Limits<'l>>,
     bytes: usize,
 }
 
-impl<'l> Meter<'l> {
-    /// A meter that begins at zero.
+impl<'l> Budget<'l> {
+    /// A budget of which nothing is used yet.
     pub(super) const fn new(limits: Option<Limits<'l>>) -> Self {
         Self { limits, bytes: 0 }
     }

@@ -4,23 +4,23 @@ use std::cell::Cell;
 
 use crate::schema::problem::Problem;
 
-/// After so many steps, the time is looked at. A step is about a comparison.
+/// The steps between two checks of the time. A step is about a comparison.
 const STEPS: usize = 64 * 1024;
 
-/// Looks at the time now and then.
-pub(super) struct Clock<'c> {
+/// Checks the time every [`STEPS`] steps.
+pub(super) struct Deadline<'c> {
     is_late: Option<&'c dyn Fn() -> bool>,
     steps: Cell<usize>,
 }
 
-impl<'c> Clock<'c> {
-    /// A clock that may tell when it is late.
+impl<'c> Deadline<'c> {
+    /// A deadline that has passed when `is_late` returns true.
     pub(super) const fn new(is_late: Option<&'c dyn Fn() -> bool>) -> Self {
         let steps = Cell::new(0);
         Self { is_late, steps }
     }
 
-    /// Counts steps that are about to be taken.
+    /// Counts steps that are about to be taken, and checks the time.
     ///
     /// # Errors
     /// If it is late.

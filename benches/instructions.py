@@ -131,6 +131,8 @@ def instructions(binary, work, folder):
             stdin=stdin,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            # libc looks at each variable when a program starts.
+            env={"PATH": os.environ.get("PATH", os.defpath)},
             text=True,
             check=False,
         )

@@ -56,6 +56,12 @@ const WORKS: &[Work] = &[
     Work { name: "imports", count: 50, prepare: imports },
     Work { name: "nested_imports", count: 24, prepare: nested_imports },
     Work { name: "objects_that_merge", count: 200, prepare: objects_that_merge },
+    Work { name: "items_of_a_strategic_merge", count: 200, prepare: items_of_a_strategic_merge },
+    Work {
+        name: "variables_of_a_kustomization",
+        count: 100,
+        prepare: variables_of_a_kustomization,
+    },
     Work {
         name: "generators_of_a_kustomization",
         count: 100,
@@ -577,6 +583,44 @@ fn objects_that_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
     let text = format!("apiVersion: v1\nkind: List\nitems:\n{objects}");
     fs::write(folder.join("list.yaml"), text)?;
     let text = "resources: [list.yaml]\ngenerators: [template.yaml]\n";
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
+}
+
+/// Lists of an object and of a patch: some items are in both, in another order.
+fn items_of_a_strategic_merge(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let object = |start: usize, value: &str| {
+        let list = |item: &dyn Fn(usize) -> String| {
+            let items: Vec<String> = (start..start + count).rev().map(item).collect();
+            items.join(", ")
+        };
+        let env = list(&|at| format!("{{name: E{at}, value: {value}}}"));
+        let ports = list(&|at| format!("{{containerPort: {}, protocol: TCP}}", at + 1));
+        let finalizers = list(&|at| format!("example.com/{at}"));
+        let container = format!("{{name: a, image: a, env: [{env}], ports: [{ports}]}}");
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, finalizers: [{finalizers}]}}\n\
+             spec: {{template: {{spec: {{containers: [{container}]}}}}}}\n"
+        )
+    };
+    fs::write(folder.join("object.yaml"), object(0, "old"))?;
+    fs::write(folder.join("patch.yaml"), object(count / 2, "new"))?;
+    let text = "resources: [object.yaml]\npatches: [{path: patch.yaml}]\n";
+    fs::write(folder.join("kustomization.yaml"), text)?;
+    Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
+}
+
+/// Each of another object.
+fn variables_of_a_kustomization(folder: &Path, count: usize) -> Result<Run, Failed> {
+    fs::write(
+        folder.join("list.yaml"),
+        format!("apiVersion: v1\nkind: List\nitems:\n{}", items(count)),
+    )?;
+    let mut text = "resources: [list.yaml]\nvars:\n".to_owned();
+    for index in 0..count {
+        let object = format!("{{apiVersion: v1, kind: ConfigMap, name: c{index}}}");
+        writeln!(text, "- {{name: V{index}, objref: {object}}}")?;
+    }
     fs::write(folder.join("kustomization.yaml"), text)?;
     Ok(Run { arguments: arguments(&["build"]), stdin: String::new() })
 }

@@ -94,14 +94,19 @@ impl Object {
 
 impl Transform for VarsField {
     fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let mut by_name: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for (at, resource) in resources.iter().enumerate() {
+            for identity in resource.identities() {
+                by_name.entry(identity.name).or_default().insert(at);
+            }
+        }
+        let known = context.state.shared.vars.iter().enumerate();
+        let mut known: BTreeMap<_, _> = known.map(|(at, var)| (var.name.clone(), at)).collect();
         for (index, written) in self.vars.iter().enumerate() {
             let at = FieldPath::root().key("vars").index(index);
-            let found: Vec<usize> = resources
-                .iter()
-                .enumerate()
-                .filter(|(_, resource)| written.objref.is(resource))
-                .map(|(at, _)| at)
-                .collect();
+            let named = by_name.get(&written.objref.name).into_iter().flatten().copied();
+            let is_it = |at: &usize| resources.get(*at).is_some_and(|one| written.objref.is(one));
+            let found: Vec<usize> = named.filter(is_it).collect();
             let object = format!("{} {}", written.objref.kind, written.objref.name);
             if let [first, second, ..] = found.as_slice() {
                 let problem = format!(
@@ -130,8 +135,8 @@ impl Transform for VarsField {
                 place: context.transformer.place_of(&at),
                 written_as: context.transformer.written_as(&at).to_string(),
             };
-            let known = &mut context.state.shared.vars;
-            if let Some(other) = known.iter().find(|other| other.name == var.name) {
+            let all = &mut context.state.shared.vars;
+            if let Some(other) = known.get(&var.name).and_then(|at| all.get(*at)) {
                 let mut wrong = var.error(format!("duplicate variable `{}`", var.name)).hint(
                     "each name of a variable may be declared once in all directories of a build",
                 );
@@ -144,7 +149,8 @@ impl Transform for VarsField {
             if let Some(resource) = found.first().and_then(|at| resources.get_mut(*at)) {
                 resource.vars.push(var.name.clone());
             }
-            known.push(var);
+            known.insert(var.name.clone(), all.len());
+            all.push(var);
         }
     }
 }
@@ -160,8 +166,12 @@ impl Transform for Resolution {
             return;
         }
         let mut values = BTreeMap::new();
+        let mut objects = BTreeMap::new();
+        for resource in resources.iter().rev() {
+            objects.extend(resource.vars.iter().map(|name| (name.as_str(), resource)));
+        }
         for var in &vars {
-            match value_of(var, resources) {
+            match value_of(var, objects.get(var.name.as_str()).copied()) {
                 Ok(value) => drop(values.insert(var.name.as_str(), value)),
                 Err(wrong) => context.diagnostics.push(*wrong),
             }
@@ -242,9 +252,8 @@ fn is_text(field: &FieldSpec) -> bool {
 }
 
 /// The value of a variable.
-fn value_of(var: &Var, resources: &[Resource<'_>]) -> Result<Value<'static>> {
-    let mut all = resources.iter();
-    let Some(resource) = all.find(|resource| resource.vars.contains(&var.name)) else {
+fn value_of(var: &Var, resource: Option<&Resource<'_>>) -> Result<Value<'static>> {
+    let Some(resource) = resource else {
         let problem =
             format!("the object `{}` of the variable `{}` does not exist", var.object, var.name);
         return Err(var.error(problem).into());

@@ -22,7 +22,7 @@
 //!   list is an error; kyaml writes them into the object.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tables::merge_keys::Known;
 use krm_core::scalar::text_of;
@@ -374,15 +374,54 @@ fn check_plain(items: &[Value<'_>]) -> Result<(), Problem> {
 
 /// Merges lists of scalars without duplicates; those of the patch come first.
 fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
-    let mut merged = Vec::with_capacity(items.len() + patched.len());
-    for new in patched.iter().filter(|item| !is_for_list(item)) {
-        if !merged.contains(new) {
-            let old = items.iter().position(|item| item == new);
-            merged.push(old.map_or_else(|| new.clone(), |at| items.remove(at)));
-        }
+    let (old, new) = (Positions::of(&*items, &[]), Positions::of(patched, &[]));
+    let equal = |positions: &Positions<'_>, all: &[Value<'_>], one: &Value<'_>| {
+        positions.find(one, |at| all.get(at).is_some_and(|other| other == one))
+    };
+    let firsts = patched
+        .iter()
+        .enumerate()
+        .filter(|(at, item)| !is_for_list(item) && equal(&new, patched, item) == Some(*at));
+    let pairs: Vec<_> = firsts.map(|(_, item)| (item, equal(&old, &*items, item))).collect();
+    drop(old);
+    let mut old: Vec<_> = items.drain(..).map(Some).collect();
+    for (new, partner) in pairs {
+        let partner = partner.and_then(|at| old.get_mut(at)?.take());
+        items.push(partner.unwrap_or_else(|| new.clone()));
     }
-    merged.append(items);
-    *items = merged;
+    items.extend(old.into_iter().flatten());
+}
+
+/// The positions of the items of a list, by the first of their keys; of scalars, by themselves.
+struct Positions<'v> {
+    key: Option<&'v str>,
+    /// None for what has no such scalar.
+    positions: BTreeMap<Option<&'v Scalar<'v>>, Vec<usize>>,
+}
+
+impl<'v> Positions<'v> {
+    fn of(items: impl IntoIterator<Item = &'v Value<'v>>, keys: &[&'v str]) -> Self {
+        let mut own = Self { key: keys.first().copied(), positions: BTreeMap::new() };
+        for (at, item) in items.into_iter().enumerate() {
+            own.add(item, at);
+        }
+        own
+    }
+
+    fn add(&mut self, item: &'v Value<'v>, at: usize) {
+        self.positions.entry(by(self.key, item)).or_default().push(at);
+    }
+
+    /// The first position for which `is` holds, of the items that may be the same.
+    fn find(&self, item: &Value<'_>, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let positions = self.positions.get(&by(self.key, item));
+        positions.into_iter().flatten().copied().find(|at| is(*at))
+    }
+}
+
+/// The scalar that tells most items apart.
+fn by<'v>(key: Option<&str>, item: &'v Value<'v>) -> Option<&'v Scalar<'v>> {
+    key.map_or_else(|| item.scalar(), |key| scalar(item, key))
 }
 
 /// Merges lists by the keys of their items. Items of the patch come first; where an item has several
@@ -397,9 +436,10 @@ fn merge_items<'s>(
     let has_all = |item: &Value<'_>| keys.iter().all(|key| scalar(item, key).is_some());
     let stays_in_place =
         keys.len() > 1 && (items.iter().any(has_all) || patched.iter().any(has_all));
+    let partners = partners(items, patched, keys);
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
     let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
-    let partners = partners(&old, patched, keys);
+    let mut positions = Positions::of([], keys);
     for (index, (new, partner)) in patched.iter().zip(partners).enumerate() {
         if is_for_list(new) {
             continue;
@@ -409,6 +449,9 @@ fn merge_items<'s>(
         if !(old.is_empty() && new.entries().is_some()) {
             check_key(new, keys).map_err(in_item)?;
         }
+        let same = positions
+            .find(new, |at| front.get(at).is_some_and(|item| is_same(item, new, keys, true)));
+        let before = front.len();
         let mut slot = partner.and_then(|at| old.get_mut(at));
         if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
             let before = merging.losses.len();
@@ -419,12 +462,15 @@ fn merge_items<'s>(
                 Some(slot) if stays_in_place => *slot = Some(item),
                 _ => front.push(item),
             }
-        } else if let Some(item) = front.iter_mut().find(|item| is_same(item, new, keys, true)) {
+        } else if let Some(item) = same.and_then(|at| front.get_mut(at)) {
             let before = merging.losses.len();
             merge_item(item, new, known, merging).map_err(in_item)?;
             merging.add_step(before, &Step::Index(index));
         } else {
             front.extend(made(new, known).map_err(in_item)?);
+        }
+        if front.len() > before {
+            positions.add(new, before);
         }
     }
     front.extend(old.into_iter().flatten());
@@ -434,21 +480,19 @@ fn merge_items<'s>(
 
 /// For each item of a patch, the same item of the object: one with the same values of all keys, or
 /// else one that matches no other item of the patch.
-fn partners(
-    old: &[Option<Value<'_>>],
-    patched: &[Value<'static>],
-    keys: &[&str],
-) -> Vec<Option<usize>> {
-    let find = |new: &Value<'_>, exact, taken: &[Option<usize>]| {
-        let mut items = old.iter().enumerate();
-        items.position(|(at, item)| {
-            let same = item.as_ref().is_some_and(|item| is_same(item, new, keys, exact));
-            same && !taken.contains(&Some(at))
+fn partners(old: &[Value<'_>], patched: &[Value<'static>], keys: &[&str]) -> Vec<Option<usize>> {
+    let positions = Positions::of(old, keys);
+    let find = |new: &Value<'_>, exact, taken: &BTreeSet<usize>| {
+        positions.find(new, |at| {
+            let is_same = old.get(at).is_some_and(|item| is_same(item, new, keys, exact));
+            is_same && !taken.contains(&at)
         })
     };
-    let exact: Vec<_> = patched.iter().map(|new| find(new, true, &[])).collect();
+    let none = BTreeSet::new();
+    let exact: Vec<_> = patched.iter().map(|new| find(new, true, &none)).collect();
+    let taken = exact.iter().flatten().copied().collect();
     let loose =
-        |(new, found): (&Value<'_>, &Option<usize>)| found.or_else(|| find(new, false, &exact));
+        |(new, found): (&Value<'_>, &Option<usize>)| found.or_else(|| find(new, false, &taken));
     patched.iter().zip(&exact).map(loose).collect()
 }
 
@@ -503,8 +547,11 @@ fn check_key(item: &Value<'_>, keys: &[&str]) -> Result<(), Problem> {
 /// Removes scalars from a list.
 fn delete_from(target: &mut Value<'_>, list: &str, values: &Value<'_>) {
     let values = values.items().unwrap_or_default();
+    let positions = Positions::of(values, &[]);
+    let is_named =
+        |item: &Value<'_>| positions.find(item, |at| values.get(at) == Some(item)).is_some();
     if let Some(items) = target.get_mut(list).and_then(Value::items_mut) {
-        items.retain(|item| !values.contains(item));
+        items.retain(|item| !is_named(item));
     }
 }
 
@@ -514,11 +561,14 @@ fn set_order(target: &mut Value<'_>, list: &str, order: &Value<'_>, keys: Option
     let Some(items) = target.get_mut(list).and_then(Value::items_mut) else {
         return;
     };
+    let keys = keys.unwrap_or_default();
+    let positions = Positions::of(order, keys);
     let rank = |item: &Value<'_>| {
-        order.iter().position(|named| match keys {
-            Some(keys) if !keys.is_empty() => is_same(item, named, keys, false),
-            _ => item == named,
-        })
+        let is_it = |named: &Value<'_>| match keys {
+            [] => item == named,
+            keys => is_same(item, named, keys, false),
+        };
+        positions.find(item, |at| order.get(at).is_some_and(is_it))
     };
     let mut ranked: Vec<(usize, Value<'_>)> = Vec::new();
     let mut others = Vec::new();

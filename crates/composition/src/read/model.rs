@@ -734,7 +734,28 @@ pub fn built_kind(root: Cursor<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::kebab_case;
+    use std::sync::Arc;
+
+    use super::{kebab_case, read_file};
+    use krm_yaml::Document;
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+
+    #[test]
+    fn a_transformer_without_a_kind_may_have_a_slip_of_it() {
+        for (transformer, hint) in [
+            ("{metadata: {name: a}, knd: A}", Some("`knd` is probably a typing error")),
+            ("{apiVersion: builtin, metadata: {name: a}, kind: ''}", None),
+            ("{other: A}", None),
+        ] {
+            let text = format!("kind: Composition\ntransformers:\n- {transformer}\n");
+            let document = Document::parse(&Source::new("composition.yaml", text)).unwrap();
+            let mut found = Diagnostics::new();
+            read_file(&Arc::new(document), &mut found);
+            let hints = found.iter().map(|one| one.hints.first().map(String::as_str));
+            assert_eq!(hints.collect::<Vec<_>>(), [hint], "{transformer}");
+        }
+    }
 
     #[test]
     fn the_default_name_of_a_transformer_is_its_kind() {

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// assert_eq!(spec.scalar()?, None);
 /// # Ok::<(), Box<krm_yaml::diagnostic::Diagnostic>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scalar<'s> {
     /// Null: `null`, `~` or an empty value.
     Null,

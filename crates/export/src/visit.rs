@@ -99,7 +99,7 @@ impl<T> Default for ByKind<T> {
 }
 
 impl<T> ByKind<T> {
-    /// That of a kind of an API group.
+    /// The value for a kind of an API group.
     pub(super) fn get(&mut self, (group, kind): (&str, &str), make: impl FnOnce() -> T) -> Rc<T> {
         let known = self.kinds.get(kind).and_then(|groups| groups.get(group));
         if let Some(known) = known {

@@ -34,8 +34,9 @@ mod update;
 use std::sync::Arc;
 
 pub use self::run::composition::InProcess;
+pub use self::run::transformer::DEPLOYMENT;
 #[cfg(feature = "deployment-manager")]
-pub use self::run::transformer::{DEPLOYMENT, check_deployment};
+pub use self::run::transformer::check_deployment;
 pub use self::run::{Environment, Output};
 
 use self::input::items::Items;

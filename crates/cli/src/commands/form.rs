@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-use crate::commands::parameters::open;
+use crate::commands::parameters::template_of;
 use krm_template_authoring::form;
-use krm_template_engine::Template;
 use krm_template_exec::console::Console;
-use krm_template_workspace::expansion::first_root;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Write an HTML form for the values of a Template
@@ -40,14 +38,11 @@ pub(crate) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let path = arguments.file.as_ref().or(arguments.filename.as_ref());
     let path = path.map_or("-", String::as_str);
-    let source = diagnostics.take(console.read(path));
-    let document = source.and_then(|source| diagnostics.take(open(&source)));
-    let text = document.and_then(|document| {
-        let root = first_root(&document, &mut diagnostics)?;
-        let template = Template::read(&root, &mut diagnostics)?;
+    let template = template_of(path, console, &mut diagnostics);
+    let text = template.map(|template| {
         let path = if path == "-" { FILE } else { path };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        Some(form::file(&template, name))
+        form::file(&template, name)
     });
     console.finish(&diagnostics, text)
 }

@@ -15,8 +15,7 @@ use krm_template_exec::console::Console;
 use krm_template_exec::io;
 use krm_template_workspace::Listings;
 use krm_template_workspace::expansion::first_root;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Document, Value};
 
 /// List the parameters of the Template in a file, or of all Templates in a directory
@@ -80,9 +79,8 @@ pub(crate) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let text = match diagnostics.take(io::yaml_files(path, &[])) {
         None => None,
         Some(None) => {
-            let source = diagnostics.take(console.read(path));
-            let document = source.and_then(|source| diagnostics.take(open(&source)));
-            document.and_then(|document| print(arguments, &document, &mut diagnostics))
+            let template = template_of(path, console, &mut diagnostics);
+            template.and_then(|template| print(arguments, &template, &mut diagnostics))
         }
         Some(Some(files)) => {
             let library = read_all(files, console, &mut diagnostics);
@@ -96,29 +94,34 @@ pub(crate) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     console.finish(&diagnostics, text)
 }
 
-pub(crate) fn open(source: &Arc<Source>) -> Result<Arc<Document>> {
-    let document = Document::open(source, LONG_LISTS)?;
-    Ok(Arc::new(document.upgrade()?.unwrap_or(document)))
+/// The Template in a file, or in standard input.
+pub(super) fn template_of(
+    path: &str,
+    console: Console,
+    diagnostics: &mut Diagnostics,
+) -> Option<Template> {
+    let source = diagnostics.take(console.read(path))?;
+    let document = diagnostics.take(Document::open(&source, LONG_LISTS))?;
+    let document = diagnostics.take(document.upgrade())?.unwrap_or(document);
+    Template::read(&first_root(&Arc::new(document), diagnostics)?, diagnostics)
 }
 
 fn print(
     arguments: &Arguments,
-    document: &Arc<Document>,
+    template: &Template,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
-    let root = first_root(document, diagnostics)?;
-    let template = Template::read(&root, diagnostics)?;
     if template.parameters().is_empty() && matches!(arguments.output, OutputFormat::Table) {
         let message = "the Template declares no parameters";
         diagnostics.push(Diagnostic::info(message));
     }
     Some(match arguments.output {
-        OutputFormat::Table => table::parameters(&template, !arguments.no_headers, io::width()),
-        OutputFormat::Json => json(&template::list(&template), diagnostics)?,
-        OutputFormat::Yaml => krm_yaml::to_string(&template::list(&template)),
-        OutputFormat::Schema => format!("{:#}\n", schema::of_values(&template)),
-        OutputFormat::Values => template::skeleton(&template, ValuesFormat::Yaml),
-        OutputFormat::Env => template::skeleton(&template, ValuesFormat::Env),
+        OutputFormat::Table => table::parameters(template, !arguments.no_headers, io::width()),
+        OutputFormat::Json => json(&template::list(template), diagnostics)?,
+        OutputFormat::Yaml => krm_yaml::to_string(&template::list(template)),
+        OutputFormat::Schema => format!("{:#}\n", schema::of_values(template)),
+        OutputFormat::Values => template::skeleton(template, ValuesFormat::Yaml),
+        OutputFormat::Env => template::skeleton(template, ValuesFormat::Env),
     })
 }
 

@@ -25,6 +25,15 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
+    /// The secret fields of these objects.
+    pub(crate) fn of(objects: &[Traced]) -> Self {
+        let mut secrets = Self::default();
+        for object in objects {
+            secrets.add(object);
+        }
+        secrets
+    }
+
     /// Adds the secret fields of an object.
     pub(crate) fn add(&mut self, object: &Traced) {
         let kind = object.value.str_at(&["kind"]).unwrap_or_default();

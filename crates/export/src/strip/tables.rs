@@ -30,7 +30,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Those that the options do not keep.
+    /// The table for a kind, without fields that `--keep` names.
     pub(super) fn of((group, kind): (&str, &str), options: &Options) -> Self {
         let mut table = Self { fields: Tree::of(std::iter::empty()), conditions: Vec::new() };
         for path in FIELDS.iter().filter(|path| !options.keeps(&[], path)) {

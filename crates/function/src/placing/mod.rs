@@ -15,7 +15,7 @@ use crate::input::storage::NewPositions;
 use crate::ownership::matching::{Created, Found, Matching, Names};
 use crate::ownership::messages;
 use crate::ownership::{Level, Ownership};
-use crate::plan::{self, Crossings, Instance, Plan, Selection};
+use crate::plan::{self, Instance, Plan, Selection, SelectorConflicts};
 use crate::update::rules::{Control, Rules, UPDATE};
 use crate::update::{Updated, update};
 use krm_core::annotations::{INDEX, ORIGIN, OWNER, PATH, annotate};
@@ -56,7 +56,7 @@ pub(crate) struct Placing<'p, O: Objects> {
     decision: Decision<O::ItemChange, O::New>,
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
-    crossings: Crossings,
+    selector_conflicts: SelectorConflicts,
     /// The items that configure functions, once they are asked for.
     configuration: OnceCell<Configuration<'p>>,
 }
@@ -88,7 +88,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             found: BTreeSet::new(),
             decision: Decision::default(),
             said: Diagnostics::new(),
-            crossings: Crossings::default(),
+            selector_conflicts: SelectorConflicts::default(),
             configuration: OnceCell::new(),
         }
     }
@@ -159,7 +159,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             && names.maker.is_empty()
             && let Some(selection) = Selection::of(&names.identity, &object.look())
         {
-            self.crossings.add(index, selection);
+            self.selector_conflicts.add(index, selection);
         }
         let found = self.context.matching.find(names);
         let (at, is_ours) = match found {
@@ -360,7 +360,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             diagnostics.take(pruned);
         }
         if !diagnostics.has_errors() {
-            self.crossings.warn(self.context.plan, diagnostics);
+            self.selector_conflicts.warn(self.context.plan, diagnostics);
             diagnostics.append(self.said);
         }
         self.decision

@@ -9,7 +9,6 @@
 //! them.
 
 mod conflict;
-mod crossings;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
 mod inputs;
@@ -18,11 +17,11 @@ mod instance;
 mod missing;
 mod planner;
 mod secret;
+mod selector_conflicts;
 #[cfg(feature = "deployment-manager")]
 mod written;
 
 pub use conflict::both_create;
-pub use crossings::{Crossings, Selection};
 #[cfg(feature = "deployment-manager")]
 pub use deployment::check as check_deployment;
 pub use inputs::{Input, InputOrigin, Inputs, MAX_MEANT, MISSING_TEMPLATE, Opening};
@@ -30,3 +29,4 @@ pub use instance::{Instance, Owns, Plan};
 #[cfg(not(feature = "deployment-manager"))]
 pub use missing::check as check_deployment;
 pub use planner::read;
+pub use selector_conflicts::{Selection, SelectorConflicts};

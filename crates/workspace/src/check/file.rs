@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use krm_template_engine::env_file;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
@@ -26,9 +27,11 @@ impl File {
         Self { path, document, source, is_named, has_values: false, is_composed: false }
     }
 
-    /// Tells whether it is a file of values, whatever it looks like.
+    /// Tells whether it is a file of values, whatever kind it names. Lines with `NAME=VALUE` are not
+    /// read.
     #[must_use]
     pub fn with_values(self, has_values: bool) -> Self {
+        let has_values = has_values && !env_file::has_lines(self.source.text());
         Self { has_values, ..self }
     }
 }

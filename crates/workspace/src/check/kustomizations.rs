@@ -168,9 +168,9 @@ fn own_mistakes(mut built: Diagnostics) -> Diagnostics {
 
 /// The files that were read to build others.
 pub(super) struct Read {
-    /// Those of Compositions.
+    /// Files read for Compositions.
     pub(super) composed: BTreeSet<String>,
-    /// Those of Kustomizations.
+    /// Files read for Kustomizations.
     pub(super) others: BTreeSet<String>,
 }
 

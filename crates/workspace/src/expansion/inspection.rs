@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use krm_core::identity::{Identity, Typed, group};
 use krm_template_authoring::lint;
 use krm_template_engine::{Dialect, Inspect, Look, Parameters, Template};
-use krm_template_function::plan::{self, Crossings, Instance, Plan, Selection};
+use krm_template_function::plan::{self, Instance, Plan, Selection, SelectorConflicts};
 use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
@@ -124,13 +124,13 @@ pub(super) fn check(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Dia
         }
     }
     if !diagnostics.has_errors() {
-        let mut crossings = Crossings::default();
+        let mut selector_conflicts = SelectorConflicts::default();
         for (instance, list) in all.into_iter().enumerate() {
             for selection in list.into_iter().filter_map(|made| made.selection) {
-                crossings.add(instance, *selection);
+                selector_conflicts.add(instance, *selection);
             }
         }
-        crossings.warn(plan, diagnostics);
+        selector_conflicts.warn(plan, diagnostics);
     }
 }
 

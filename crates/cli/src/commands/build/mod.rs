@@ -33,7 +33,7 @@ use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// The output, and what to know about it.
-struct Made {
+struct BuildResult {
     output: Output,
     stats: Vec<Stat>,
     /// The secrets to mask in a diff.
@@ -81,7 +81,7 @@ fn build(
     checker: Option<&mut Checker>,
     programs: &Programs,
     diagnostics: &mut Diagnostics,
-) -> std::io::Result<Option<Made>> {
+) -> std::io::Result<Option<BuildResult>> {
     let (path, given) = arguments.inputs();
     let Some(path) = &diagnostics.take(root(path, programs)) else {
         return Ok(None);
@@ -141,7 +141,7 @@ fn root(path: &str, programs: &Programs) -> Result<String> {
 }
 
 /// The transformers of the Composition at a path, as text.
-fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Option<Made> {
+fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Option<BuildResult> {
     if list.iter().any(Step::is_of_kustomization) {
         let problem = "`--show-consolidated` shows the transformers of a Composition";
         let wrong = Diagnostic::error(problem);
@@ -149,7 +149,11 @@ fn consolidated(list: &[Step], path: &str, diagnostics: &mut Diagnostics) -> Opt
         return None;
     }
     let text = diagnostics.take(composition::show(list))?;
-    Some(Made { output: Output::Text(vec![text]), stats: Vec::new(), secrets: Secrets::default() })
+    Some(BuildResult {
+        output: Output::Text(vec![text]),
+        stats: Vec::new(),
+        secrets: Secrets::default(),
+    })
 }
 
 /// The kind of file that is built in a directory, in messages.
@@ -161,7 +165,7 @@ fn owner(directory: &str) -> &'static str {
 /// Prints the output, or writes its files. Returns the exit status.
 fn publish(
     arguments: &Arguments,
-    made: Option<Made>,
+    made: Option<BuildResult>,
     mut diagnostics: Diagnostics,
     console: Console,
     interruption: &Interruption,
@@ -214,7 +218,7 @@ fn make<'d>(
     disk: &Disk,
     programs: &Programs,
     diagnostics: &mut Diagnostics,
-) -> Option<Made> {
+) -> Option<BuildResult> {
     let environment = environment(disk, &arguments.seed_scope);
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
@@ -234,11 +238,10 @@ fn make<'d>(
     if let Some(checker) = checker {
         built.check(checker, diagnostics);
     }
-    let mut secrets = Secrets::default();
-    built.traced.iter().for_each(|object| secrets.add(object));
+    let secrets = Secrets::of(&built.traced);
     let Built { resources, stats, .. } = built;
     let output = output::of(&resources, arguments, diagnostics)?;
     // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
-    Some(Made { output, stats, secrets })
+    Some(BuildResult { output, stats, secrets })
 }

@@ -48,8 +48,7 @@ pub(super) fn explain(
     });
     let candidates: Vec<Candidate<'_>> = candidates.collect();
     let (index, path) = diagnostics.take(query.find(&candidates))?;
-    let mut secrets = Secrets::default();
-    traced.iter().for_each(|object| secrets.add(object));
+    let secrets = Secrets::of(&traced);
     let object = BuiltObject { resource: resources.get(index)?, traced: &traced, secrets };
     let mut fields = Vec::new();
     leaves(object.resource.value(), &FieldPath::root(), &mut fields);

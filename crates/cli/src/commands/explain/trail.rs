@@ -26,6 +26,9 @@ pub(super) struct Origin {
     pub(super) is_part: bool,
 }
 
+type Origins<'t> = dyn Fn(&FieldPath, usize) -> Origin + 't;
+type Parameters<'t> = dyn Fn(&[usize]) -> Vec<[String; 3]> + 't;
+
 /// An object that knows where its fields come from.
 pub(super) struct Trail<'t> {
     /// The object in the form `Deployment/web`.
@@ -33,13 +36,13 @@ pub(super) struct Trail<'t> {
     /// Its scalars, empty lists and empty mappings, each once; without secrets.
     pub(super) fields: Vec<FieldPath>,
     /// The origin of what is at a path, with the first of the fields there.
-    pub(super) origin: Box<dyn Fn(&FieldPath, usize) -> Origin + 't>,
+    pub(super) origin: Box<Origins<'t>>,
     /// Whether a key in a path may show a secret. In `password:TEXT`, a space is missing.
     pub(super) hides: Box<dyn Fn(&FieldPath) -> bool + 't>,
     /// The places that excerpts must not show; without them, those of secrets.
     pub(super) hidden: Option<&'t [Place]>,
     /// The parameters that fields refer to, with their values and sources.
-    pub(super) parameters: Option<Box<dyn Fn(&[usize]) -> Vec<[String; 3]> + 't>>,
+    pub(super) parameters: Option<Box<Parameters<'t>>>,
     /// What is left out of the object.
     pub(super) left_out: Option<String>,
 }

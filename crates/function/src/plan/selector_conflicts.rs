@@ -13,7 +13,7 @@ use krm_yaml::source::Place;
 
 /// The selectors and the pods of all instances.
 #[derive(Debug, Default)]
-pub struct Crossings {
+pub struct SelectorConflicts {
     selectors: Vec<Selector>,
     /// With the instance that creates them.
     pods: Pods<usize>,
@@ -61,7 +61,7 @@ impl Selection {
     }
 }
 
-impl Crossings {
+impl SelectorConflicts {
     /// Adds an object of an instance.
     pub fn add(&mut self, instance: usize, selection: Selection) {
         for labels in selection.pods {

@@ -11,6 +11,8 @@ use clap::{Parser, Subcommand};
 use krm_template_server::instances;
 use krm_template_server_client as client;
 use krm_template_server_core::flow_control::{limits, shutdown};
+#[cfg(feature = "etcd")]
+use krm_template_server_core::store::EtcdOptions;
 use krm_template_server_core::telemetry::{audit, logging};
 use krm_template_server_core::{Store, auth};
 use krm_template_server_deployments as deployments;
@@ -140,30 +142,9 @@ pub(crate) struct StoreArgs {
     #[arg(long)]
     skip_store_check: bool,
 
-    /// The URLs of the etcd members
     #[cfg(feature = "etcd")]
-    #[arg(long, value_name = "URL", value_delimiter = ',', required_if_eq("store", "etcd"))]
-    etcd_endpoints: Vec<String>,
-
-    /// The prefix of all keys in etcd
-    #[cfg(feature = "etcd")]
-    #[arg(long, value_name = "PREFIX", default_value = "/krm-template/v1")]
-    etcd_prefix: String,
-
-    /// The CA certificates for the etcd members, in PEM; reread when they change
-    #[cfg(feature = "etcd")]
-    #[arg(long, value_name = "FILE")]
-    etcd_cafile: Option<PathBuf>,
-
-    /// The client certificate for etcd, in PEM; reread when it changes
-    #[cfg(feature = "etcd")]
-    #[arg(long, value_name = "FILE", requires = "etcd_keyfile")]
-    etcd_certfile: Option<PathBuf>,
-
-    /// The private key of the client certificate for etcd, in PEM; reread when it changes
-    #[cfg(feature = "etcd")]
-    #[arg(long, value_name = "FILE", requires = "etcd_certfile")]
-    etcd_keyfile: Option<PathBuf>,
+    #[command(flatten)]
+    etcd: EtcdOptions,
 }
 
 #[derive(Clone, Debug)]
@@ -197,7 +178,7 @@ impl StoreArgs {
     #[cfg_attr(not(feature = "etcd"), expect(clippy::unused_self, reason = "only etcd has one"))]
     pub(crate) fn cas(&self) -> Vec<PathBuf> {
         #[cfg(feature = "etcd")]
-        return self.etcd_cafile.iter().cloned().collect();
+        return self.etcd.ca_file.iter().cloned().collect();
         #[cfg(not(feature = "etcd"))]
         Vec::new()
     }
@@ -210,16 +191,7 @@ impl StoreArgs {
             StoreKind::File(path) if self.skip_store_check => Ok(Store::unchecked_file(path)?),
             StoreKind::File(path) => Ok(Store::file(path)?),
             #[cfg(feature = "etcd")]
-            StoreKind::Etcd => {
-                let options = krm_template_server_core::store::EtcdOptions {
-                    endpoints: self.etcd_endpoints.clone(),
-                    prefix: self.etcd_prefix.clone(),
-                    ca_file: self.etcd_cafile.clone(),
-                    cert_file: self.etcd_certfile.clone(),
-                    key_file: self.etcd_keyfile.clone(),
-                };
-                Store::etcd(options).await.context("etcd")
-            }
+            StoreKind::Etcd => Store::etcd(self.etcd.clone()).await.context("etcd"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How much work is let in: limits, permits, bodies, shutdown.
+//! Limits on concurrent work: permits, request bodies, shutdown.
 
 pub mod admission;
 pub mod body;

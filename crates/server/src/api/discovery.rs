@@ -5,7 +5,7 @@
 use base64::engine::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::Response;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -85,23 +85,10 @@ pub(crate) fn aggregated(
         "items": items,
     });
     let body = format!("{document}\n");
+    let content_type =
+        format!("application/json;g=apidiscovery.k8s.io;v={name};as=APIGroupDiscoveryList");
     let tag = etag::of(body.as_bytes());
-    let is_known = etag::is_known(&tag, if_none_match);
-    let mut answer = Response::new(if is_known { Bytes::new() } else { Bytes::from(body) });
-    let headers = answer.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
-    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
-    headers.extend(HeaderValue::try_from(format!("\"{tag}\"")).ok().map(|tag| (header::ETAG, tag)));
-    if is_known {
-        *answer.status_mut() = StatusCode::NOT_MODIFIED;
-    } else {
-        let content_type =
-            format!("application/json;g=apidiscovery.k8s.io;v={name};as=APIGroupDiscoveryList");
-        headers.extend(
-            HeaderValue::try_from(content_type).ok().map(|value| (header::CONTENT_TYPE, value)),
-        );
-    }
-    answer
+    etag::tagged(&tag, body.into(), &content_type, "public", if_none_match)
 }
 
 fn group((group, version, _): &Version) -> Value {

@@ -1,5 +1,5 @@
-//! Responses that last: watches, large lists and dumps. They end when their user may not read them
-//! any more.
+//! Long-running responses: watches, large lists and dumps. They end once their user may no longer
+//! read them.
 
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,10 @@
-//! Entity tags of documents that only change with the program.
+//! Entity tags of documents that only change with the program, and their responses.
 
 use std::fmt::Write as _;
 
+use bytes::Bytes;
+use http::header::{self, HeaderName};
+use http::{HeaderValue, Response, StatusCode};
 use sha2::{Digest, Sha512};
 
 /// Returns the SHA-512 hash of a document in uppercase hexadecimal digits.
@@ -20,4 +23,41 @@ pub(crate) fn is_known(tag: &str, if_none_match: Option<&str>) -> bool {
         known == "*"
             || known.strip_prefix('"').and_then(|known| known.strip_suffix('"')) == Some(tag)
     })
+}
+
+/// Creates the response with a document, or 304 if the client has it.
+pub(crate) fn tagged(
+    hash: &str,
+    body: Bytes,
+    content_type: &str,
+    caching: &str,
+    if_none_match: Option<&str>,
+) -> Response<Bytes> {
+    let tag = format!("\"{hash}\"");
+    let headers = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CACHE_CONTROL, caching),
+        (header::ETAG, tag.as_str()),
+        (header::VARY, "Accept"),
+    ];
+    if is_known(hash, if_none_match) {
+        return answer(StatusCode::NOT_MODIFIED, Bytes::new(), &headers[1..]);
+    }
+    answer(StatusCode::OK, body, &headers)
+}
+
+/// Creates a response with headers.
+pub(crate) fn answer(
+    code: StatusCode,
+    body: Bytes,
+    headers: &[(HeaderName, &str)],
+) -> Response<Bytes> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = code;
+    for (name, value) in headers {
+        answer
+            .headers_mut()
+            .extend(HeaderValue::try_from(*value).ok().map(|value| (name.clone(), value)));
+    }
+    answer
 }

@@ -1,4 +1,4 @@
-//! The user who has changed a stored Template: an automatic upgrade does only what that user may do.
+//! Who has changed a stored Template: an automatic upgrade does only what that user may do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

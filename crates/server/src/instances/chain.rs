@@ -1,5 +1,4 @@
-//! Instances that instances create: a short chain, in which no Template occurs twice, so that none
-//! creates others without end.
+//! Instances that create instances: the chain is short, and no Template occurs twice in it.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The deletion of an instance: its objects go in waves, in the reverse order in which they were
-//! applied, and each wave waits until the one before is gone. It needs no Template and no values.
+//! The deletion of an instance: its objects are deleted in waves, in the reverse order in which they
+//! were applied, each after the previous one is gone. It needs no Template and no values.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Generated values that are kept: they are in a Secret beside the objects, and are read from it as the
-//! user who asks for the objects.
+//! Generated values that are kept in a Secret beside the objects, and are read from it as the user who
+//! asks for the objects.
 
 use std::collections::BTreeMap;
 

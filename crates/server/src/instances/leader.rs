@@ -1,4 +1,4 @@
-//! Of several servers on one store, one at a time works on instances.
+//! Leader election: of several servers on one store, one at a time works on instances.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};

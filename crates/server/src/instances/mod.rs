@@ -11,7 +11,7 @@
 //! | `controller`, `work_queue` | who works on instances; the order in which they are due |
 //! | `reconcile`, `reconcile_openshift` | one step of an instance of our group, and of OpenShift's |
 //! | `objects`, `journal`, `events` | objects, steps, failures and events of an instance |
-//! | `standing` | whether recorded users still count |
+//! | `standing` | whether the groups of recorded users still count |
 //! | `kept_values` | generated values that are kept |
 //! | `chain` | instances that instances create |
 //! | `deleter` | the user who deletes an instance |

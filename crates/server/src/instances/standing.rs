@@ -1,4 +1,5 @@
-//! The standing of recorded users: nobody acts for ever with the groups of one request.
+//! Whether the groups of recorded users still count: nobody acts indefinitely with the groups of one
+//! request.
 //!
 //! Where a file of this server has the users, it is asked at each use. Elsewhere nobody can tell
 //! whether a user still has these groups, so the record ages.

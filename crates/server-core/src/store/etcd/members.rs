@@ -26,17 +26,32 @@ const PING_PATIENCE: Duration = Duration::from_secs(3);
 const FILES_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The options of the connection to etcd.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
 pub struct EtcdOptions {
-    /// URLs of the members, such as `https://etcd-0:2379`.
+    /// The URLs of the etcd members
+    #[arg(
+        long = "etcd-endpoints",
+        value_name = "URL",
+        value_delimiter = ',',
+        required_if_eq("store", "etcd")
+    )]
     pub endpoints: Vec<String>,
-    /// The prefix of all keys, such as `/krm-template/v1`.
+
+    /// The prefix of all keys in etcd
+    #[arg(long = "etcd-prefix", value_name = "PREFIX", default_value = "/krm-template/v1")]
     pub prefix: String,
-    /// The PEM file of the CAs that sign the members' certificates; required for `https`.
+
+    /// The CA certificates for the etcd members, in PEM; reread when they change
+    #[arg(long = "etcd-cafile", value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// The PEM file of the client certificate; requires `key_file`.
+
+    /// The client certificate for etcd, in PEM; reread when it changes
+    #[arg(long = "etcd-certfile", value_name = "FILE", requires = "key_file")]
     pub cert_file: Option<PathBuf>,
-    /// The PEM file of the client's private key; requires `cert_file`.
+
+    /// The private key of the client certificate for etcd, in PEM; reread when it changes
+    #[arg(long = "etcd-keyfile", value_name = "FILE", requires = "cert_file")]
     pub key_file: Option<PathBuf>,
 }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use http::header::{self, HeaderName};
-use http::{HeaderValue, Response, StatusCode};
+use http::{Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::http::etag;
@@ -106,7 +105,11 @@ impl Documents {
 
     /// Returns the response to `/openapi/v3`.
     pub fn index(&self) -> Response<Bytes> {
-        answer(StatusCode::OK, self.index.clone(), &[(header::CONTENT_TYPE, "application/json")])
+        etag::answer(
+            StatusCode::OK,
+            self.index.clone(),
+            &[(header::CONTENT_TYPE, "application/json")],
+        )
     }
 
     /// Returns the response to `/openapi/v3/PATH?hash=HASH`. Clients may cache it forever: a
@@ -119,10 +122,14 @@ impl Documents {
         if_none_match: Option<&str>,
     ) -> Response<Bytes> {
         let Some(document) = self.v3.get(path) else {
-            return answer(StatusCode::NOT_FOUND, Bytes::new(), &[]);
+            return etag::answer(StatusCode::NOT_FOUND, Bytes::new(), &[]);
         };
         if !accept::accepts(accepted, "application/json") {
-            return answer(StatusCode::NOT_ACCEPTABLE, Bytes::new(), &[(header::VARY, "Accept")]);
+            return etag::answer(
+                StatusCode::NOT_ACCEPTABLE,
+                Bytes::new(),
+                &[(header::VARY, "Accept")],
+            );
         }
         match hash.filter(|hash| !hash.is_empty()) {
             Some(hash) if hash != document.hash => {
@@ -132,7 +139,7 @@ impl Documents {
                     (header::LOCATION, to.as_str()),
                     (header::VARY, "Accept"),
                 ];
-                answer(StatusCode::MOVED_PERMANENTLY, Bytes::new(), &headers)
+                etag::answer(StatusCode::MOVED_PERMANENTLY, Bytes::new(), &headers)
             }
             Some(_) => tagged(document, "public, max-age=31536000, immutable", if_none_match),
             None => tagged(document, "no-cache, private", if_none_match),
@@ -146,7 +153,11 @@ impl Documents {
         } else if PROTOBUF.iter().any(|kind| accept::accepts(accepted, kind)) {
             &self.v2_protobuf
         } else {
-            return answer(StatusCode::NOT_ACCEPTABLE, Bytes::new(), &[(header::VARY, "Accept")]);
+            return etag::answer(
+                StatusCode::NOT_ACCEPTABLE,
+                Bytes::new(),
+                &[(header::VARY, "Accept")],
+            );
         };
         tagged(document, "no-cache, private", if_none_match)
     }
@@ -157,26 +168,6 @@ fn url(path: &str, document: &Document) -> String {
 }
 
 fn tagged(document: &Document, caching: &str, if_none_match: Option<&str>) -> Response<Bytes> {
-    let tag = format!("\"{}\"", document.hash);
-    let mut headers = vec![
-        (header::CACHE_CONTROL, caching),
-        (header::ETAG, tag.as_str()),
-        (header::VARY, "Accept"),
-    ];
-    if etag::is_known(&document.hash, if_none_match) {
-        return answer(StatusCode::NOT_MODIFIED, Bytes::new(), &headers);
-    }
-    headers.push((header::CONTENT_TYPE, document.content_type));
-    answer(StatusCode::OK, document.body.clone(), &headers)
-}
-
-fn answer(code: StatusCode, body: Bytes, headers: &[(HeaderName, &str)]) -> Response<Bytes> {
-    let mut answer = Response::new(body);
-    *answer.status_mut() = code;
-    for (name, value) in headers {
-        answer
-            .headers_mut()
-            .extend(HeaderValue::try_from(*value).ok().map(|value| (name.clone(), value)));
-    }
-    answer
+    let Document { hash, body, content_type } = document;
+    etag::tagged(hash, body.clone(), content_type, caching, if_none_match)
 }

@@ -168,7 +168,7 @@ impl Allowed {
     }
 
     /// The command that runs the interpreter.
-    fn interpreter(&self) -> Command {
+    fn command(&self) -> Command {
         // It runs in another directory, so a relative path is made absolute.
         let program = if self.program.contains('/') {
             let here = std::env::current_dir().unwrap_or_default();
@@ -186,7 +186,7 @@ impl Allowed {
             return Ok(found.command());
         }
         check_sandbox().map_err(Failure::Exposed)?;
-        let mut command = self.interpreter();
+        let mut command = self.command();
         let command = with_program(&mut command, QUESTION);
         let ended = subprocess::run(command, String::new(), self.limits(), &self.interruption);
         // That has ended with the program.
@@ -202,7 +202,7 @@ impl Allowed {
     #[cfg(not(target_os = "linux"))]
     fn sandboxed(&self) -> Result<Command, Failure> {
         check_sandbox().map_err(Failure::Exposed)?;
-        Ok(self.interpreter())
+        Ok(self.command())
     }
 
     const fn limits(&self) -> Limits {
@@ -217,7 +217,7 @@ impl Python {
             let allowed = &self.allowed;
             let mut command = match allowed.confinement {
                 Confinement::Confined => allowed.sandboxed()?,
-                Confinement::Unconfined => allowed.interpreter(),
+                Confinement::Unconfined => allowed.command(),
             };
             let process = Process::start(&mut command, allowed.is_forwarded)?;
             self.state = State::Running(process);

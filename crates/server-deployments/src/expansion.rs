@@ -178,7 +178,7 @@ fn refused(diagnostics: &Diagnostics) -> Box<Status> {
         .collect();
     let first = causes.first().map(|cause| cause.message.clone());
     Status::bad_request(first.unwrap_or_default())
-        .with(Details { causes: Cause::list(total, causes.into_iter()), ..Details::default() })
+        .with(Details { causes: Cause::list(total, causes), ..Details::default() })
 }
 
 fn overrun(why: Overrun) -> Box<Status> {

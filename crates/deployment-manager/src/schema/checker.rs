@@ -272,6 +272,7 @@ impl<'s, 'c> Walk<'s, 'c> {
 }
 
 /// A value, or a value in it, that a keyword describes with a schema of its own.
+#[derive(Clone, Copy)]
 struct Part<'s> {
     /// Which entry or item it is; none for the value itself.
     index: Option<usize>,

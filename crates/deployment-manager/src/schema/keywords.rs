@@ -96,9 +96,10 @@ impl<'p> Pair<'p> {
             _ => return None,
         };
         let order = compare(&Value::number(count.to_string()), limit)?;
-        let (beyond, bound) = match keyword.starts_with("min") {
-            true => (Ordering::Less, "at least"),
-            false => (Ordering::Greater, "at most"),
+        let (beyond, bound) = if keyword.starts_with("min") {
+            (Ordering::Less, "at least")
+        } else {
+            (Ordering::Greater, "at most")
         };
         (order == beyond).then(|| format!("must have {bound} {} {parts}", shown(limit)))
     }

@@ -9,7 +9,7 @@ use krm_yaml::source::Source;
 use crate::model::Options;
 use crate::request;
 use crate::schema::Schemas;
-use crate::schema::checker::{Checker, Finding};
+use crate::schema::checker::Checker;
 use crate::schema::deadline::Deadline;
 use crate::schema::problem::Problem;
 use crate::yaml::{self, Located};

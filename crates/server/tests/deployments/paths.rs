@@ -182,7 +182,7 @@ fn at_once() {
     });
     assert_eq!(operation["error"]["code"], 400);
     let error = operation["errors"][0].as_str().unwrap();
-    assert!(error.starts_with("Resource does not have type defined."), "{error}");
+    assert!(error.starts_with("config:2:3: resource `x` has no `type`; "), "{error}");
     assert_eq!(program.get("/deployments/c").code, 404);
 }
 

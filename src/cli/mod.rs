@@ -31,7 +31,7 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::deferred::Deferred;
 use krm_template_exec::console::Console;
@@ -158,9 +158,12 @@ pub fn main() -> ExitCode {
     {
         return finish(completion::names(words));
     }
-    match Cli::try_parse() {
+    // It is not taken apart: it lasts as long as the program.
+    let command = Box::leak(Box::new(Cli::command()));
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    match matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli.run(),
-        Err(error) => refuse(error),
+        Err(error) => refuse(error.format(command)),
     }
 }
 

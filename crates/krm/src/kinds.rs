@@ -35,9 +35,7 @@ pub struct Field {
 }
 
 /// The sections of a name: the other words of their titles, and the lines of their rows.
-pub(crate) fn lines(
-    name: &str,
-) -> impl Iterator<Item = (Row, impl Iterator<Item = &'static str>)> {
+pub(crate) fn lines(name: &str) -> impl Iterator<Item = (Row, impl Iterator<Item = &'static str>)> {
     SECTIONS.iter().filter_map(move |(title, rows)| {
         let (own, title) = title.split_once(' ').unwrap_or((title, ""));
         (own == name).then(|| (words(title), rows.lines().filter(|line| is_row(line))))

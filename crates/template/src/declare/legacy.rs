@@ -56,9 +56,8 @@ const GROUPS: &str = include_str!("legacy.txt");
 pub fn group_of(kind: &str) -> Option<&'static str> {
     let is_word = |at: &usize| {
         let around = GROUPS.get(..*at).zip(GROUPS.get(at + kind.len()..));
-        around.is_some_and(|(before, after)| {
-            before.ends_with(' ') && after.starts_with([' ', '\n'])
-        })
+        around
+            .is_some_and(|(before, after)| before.ends_with(' ') && after.starts_with([' ', '\n']))
     };
     let mut found = memmem::find_iter(GROUPS.as_bytes(), kind);
     let at = found.find(is_word).filter(|_| !kind.contains([' ', '\n']))?;

@@ -101,7 +101,7 @@ pub fn compare(text: &str) -> Result<bool, String> {
 
 /// Whether the strings that the fast path notes are those that the full path reads.
 fn notes_are_right(table: &Document, document: &Document) -> Result<(), String> {
-    for (at, node) in (0..).zip(table.nodes.iter()) {
+    for (at, node) in (0..).zip(&table.nodes) {
         let read = document.cursor(NodeId(at));
         let key = node.key_text().map(|text| table.slice(text));
         if key.is_some_and(|key| !read.key_scalar().is_ok_and(|read| read == string(key))) {
@@ -759,7 +759,7 @@ impl Editor<'_> {
 
     /// An alias may be written out, because its target is changed.
     fn touch_aliases(&mut self) {
-        for (at, node) in (0..).zip(self.document.nodes.iter()) {
+        for (at, node) in (0..).zip(&self.document.nodes) {
             let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
             if is_alias || self.document.cursor(NodeId(at)).is_merge_key() {
                 self.touch(NodeId(at));

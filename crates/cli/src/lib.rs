@@ -137,11 +137,12 @@ pub fn main(long_version: &'static str) -> ExitCode {
     {
         return finish(completion::names(words));
     }
-    let mut command = Cli::command().long_version(long_version);
+    // It is not taken apart: it lasts as long as the program.
+    let command = Box::leak(Box::new(Cli::command().long_version(long_version)));
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     match matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli.run(long_version),
-        Err(error) => refuse(error.format(&mut command)),
+        Err(error) => refuse(error.format(command)),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use crate::identity::{group, is_built_in};
-use crate::kinds::{Row, sections};
+use crate::kinds::{Row, lines};
 use crate::pods;
 
 /// The type of a field.
@@ -31,11 +31,11 @@ type Entry = (Row, Vec<(Vec<&'static str>, Type)>);
 
 /// The fields of kinds, by the last part of their groups; of all kinds under `*`.
 static TABLE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let typed = |row: Row| {
-        let [path, kind] = *row else { return None };
+    let typed = |row: &'static str| {
+        let (path, kind) = row.split_once(' ')?;
         Some((path.split('/').collect(), Type::named(kind)?))
     };
-    sections("type").map(|(title, rows)| (title, rows.filter_map(typed).collect())).collect()
+    lines("type").map(|(title, rows)| (title, rows.filter_map(typed).collect())).collect()
 });
 
 /// The probes of a container.

@@ -34,13 +34,17 @@ pub struct Field {
     pub create: bool,
 }
 
-/// The sections of a name: the other words of their titles, and their rows.
-pub fn sections(name: &str) -> impl Iterator<Item = (Row, impl Iterator<Item = Row>)> {
+/// The sections of a name: the other words of their titles, and the lines of their rows.
+pub(crate) fn lines(name: &str) -> impl Iterator<Item = (Row, impl Iterator<Item = &'static str>)> {
     SECTIONS.iter().filter_map(move |(title, rows)| {
         let (own, title) = title.split_once(' ').unwrap_or((title, ""));
-        let rows = rows.lines().filter(|line| is_row(line));
-        (own == name).then(|| (words(title), rows.map(words)))
+        (own == name).then(|| (words(title), rows.lines().filter(|line| is_row(line))))
     })
+}
+
+/// The sections of a name: the other words of their titles, and their rows.
+pub fn sections(name: &str) -> impl Iterator<Item = (Row, impl Iterator<Item = Row>)> {
+    lines(name).map(|(title, lines)| (title, lines.map(words)))
 }
 
 /// The rows of all sections of a name.

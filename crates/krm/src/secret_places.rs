@@ -40,7 +40,7 @@ pub struct SecretPlaces {
 }
 
 /// More bytes than a report shows of the lines before and after the start of a place.
-const AROUND: usize = 512;
+const AROUND: usize = 192;
 
 impl SecretPlaces {
     /// Finds the places in a text, which `may_be_read` as YAML.
@@ -110,7 +110,7 @@ impl SecretPlaces {
 
     /// Finds the places below a node. In a list of Secrets, `is_of_secret` even without a kind, and
     /// in properties, which have names such as `password`.
-    fn find(&mut self, node: Cursor<'_>, is_of_secret: bool) {
+    fn find<'d>(&mut self, node: Cursor<'d>, is_of_secret: bool) {
         if self.near.as_ref().is_some_and(|near| !overlap(near, &(node.start()..node.end()))) {
             return;
         }
@@ -131,16 +131,19 @@ impl SecretPlaces {
             }
             return;
         }
-        let is = |keys: [&str; 1], text: &str| node.text_at(keys).as_deref() == Some(text);
-        let kind = node.text_at(["kind"]);
+        let text = |part: Option<Cursor<'d>>| part?.text().ok()?;
+        let [kind, secret, type_of, target, path] =
+            node.get_all(["kind", "secret", "type", "target", "path"]);
+        let kind = text(kind);
         let is_secret = match kind.as_deref() {
             Some(kind) => kind.starts_with("Secret"),
             None => is_of_secret,
         };
-        let is_parameter = is(["secret"], "true") || is(["type"], "base64");
-        let is_patch = node.text_at(["target", "kind"]).as_deref() == Some("Secret")
-            || node
-                .text_at(["path"])
+        let is_parameter =
+            text(secret).as_deref() == Some("true") || text(type_of).as_deref() == Some("base64");
+        let target = target.and_then(|target| target.text_at(["kind"]));
+        let is_patch = target.as_deref() == Some("Secret")
+            || text(path)
                 .is_some_and(|path| path.starts_with("/data") || path.starts_with("/stringData"));
         for child in node.children() {
             let is_hidden = match child.key().unwrap_or_default().as_ref() {

@@ -65,7 +65,7 @@ fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, st
     let end = if stays('\n', None) { b'\n' } else { b' ' };
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') || *byte == end;
     // Not `all`: without a way out of the loop, it looks at several bytes at a time.
-    if text.bytes().fold(true, |all, byte| all & is_plain(&byte)) {
+    if text.bytes().fold(0, |odd, byte| odd | u8::from(!is_plain(&byte))) == 0 {
         return Cow::Borrowed(text);
     }
     let run = |text: &str| text.bytes().take_while(is_plain).count();

@@ -76,8 +76,11 @@ pub fn is_reference(text: &str) -> bool {
 pub fn without_credentials(text: &str) -> Option<String> {
     /// The keys of queries that hold no secret.
     const PLAIN: [&str; 5] = ["ref", "version", "timeout", "submodules", "depth"];
+    let mut colons = memchr::memchr_iter(b':', text.as_bytes());
+    let is_start = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with("://"));
+    let (before, rest) = text.split_at(colons.find(is_start)?);
+    let mut rest = rest.get(3..).unwrap_or_default();
     let mut out = String::new();
-    let (before, mut rest) = text.split_once("://")?;
     out.push_str(before);
     loop {
         out.push_str("://");

@@ -190,7 +190,7 @@ impl Span {
 pub struct NodeId(pub(crate) u32);
 
 /// The nodes of a text, and which of them are the roots of its documents.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub(super) nodes: Vec<Node>,
     pub(super) roots: Vec<u32>,

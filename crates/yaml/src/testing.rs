@@ -28,7 +28,7 @@ use crate::write::comments;
 use crate::write::edited::Edited;
 use crate::write::emit::json;
 use crate::write::render::{Position, copy, render, render_patched};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 /// Fields that tell items of Kubernetes objects apart, for tests.
 pub const ITEM_KEYS: ItemKeys = ItemKeys {
@@ -101,7 +101,7 @@ pub fn compare(text: &str) -> Result<bool, String> {
 
 /// Whether the strings that the fast path notes are those that the full path reads.
 fn notes_are_right(table: &Document, document: &Document) -> Result<(), String> {
-    for (at, node) in (0..).zip(table.nodes.iter()) {
+    for (at, node) in (0..).zip(&table.nodes) {
         let read = document.cursor(NodeId(at));
         let key = node.key_text().map(|text| table.slice(text));
         if key.is_some_and(|key| !read.key_scalar().is_ok_and(|read| read == string(key))) {
@@ -166,7 +166,7 @@ fn without_json_only(text: &str) -> Cow<'_, str> {
 /// If they do not.
 pub fn unchanged(text: &str) -> Result<(), String> {
     for_each_value(text, |document, root, value| {
-        let edited = Rewrite::edits(root, value, Purpose::Stay)
+        let edited = Rewrite::edits(root, value, Placement::InPlace)
             .and_then(|edits| Edited::new(document, edits))
             .map_err(|error| format!("cannot be written: {}", error.message))?
             .to_string();
@@ -249,7 +249,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     let lines = lines.map(|range| range.start..after_tabs(text, range.end));
     let lines = lines.collect();
     let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
-    let edited = Rewrite::edits(root, &value, Purpose::Stay)
+    let edited = Rewrite::edits(root, &value, Placement::InPlace)
         .and_then(|edits| Edited::new(&document, edits))
         .map(|edited| edited.to_string());
     let edited = edited.map_err(|error| explain(&error.message))?;
@@ -759,7 +759,7 @@ impl Editor<'_> {
 
     /// An alias may be written out, because its target is changed.
     fn touch_aliases(&mut self) {
-        for (at, node) in (0..).zip(self.document.nodes.iter()) {
+        for (at, node) in (0..).zip(&self.document.nodes) {
             let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
             if is_alias || self.document.cursor(NodeId(at)).is_merge_key() {
                 self.touch(NodeId(at));

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::texts::{Texts, keep_spelling, set_entries};
+use crate::builtin::texts::{StringMap, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::FieldSpec;
 use crate::resources::resource::Resource;
@@ -16,7 +16,7 @@ use krm_yaml::FieldPath;
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnnotationsConfig {
     #[serde(default)]
-    annotations: Texts,
+    annotations: StringMap,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
 }

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
-use crate::builtin::texts::{Text, Texts};
+use crate::builtin::texts::{StringMap, Text};
 use crate::engine::step::Context;
 use crate::engine::transformer::Transformer;
 use crate::resources::positions::Positions;
@@ -44,8 +44,8 @@ pub(crate) struct GeneratorConfig {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Options {
-    labels: Texts,
-    annotations: Texts,
+    labels: StringMap,
+    annotations: StringMap,
     disable_name_suffix_hash: bool,
     immutable: bool,
 }

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::builtin::known::Known;
+use crate::builtin::known::ResourceIds;
 use crate::engine::functions::{Chart, HelmChart};
 use crate::engine::step::{Context, Transform};
-use crate::patch::merge::{Fate, Merging, merge};
+use crate::patch::merge::{Merged, Merging, merge};
 use crate::resources::objects::objects;
 use crate::resources::resource::Resource;
 use crate::tables::merge_keys;
@@ -39,7 +39,7 @@ impl Transform for HelmChart {
         }
         let field = FieldPath::root();
         let (transformer, diagnostics) = (context.transformer, &mut *context.diagnostics);
-        let mut known = Known::of(resources, context.is_of_kustomization);
+        let mut known = ResourceIds::of(resources, context.is_of_kustomization);
         known.add(resources, new, &field, transformer, diagnostics);
     }
 }
@@ -162,8 +162,8 @@ fn merged_values(chart: &HelmChart, directory: &str, context: &Context<'_>) -> R
     let mut merging = Merging { is_quoted: &|_| false, losses: Vec::new() };
     let merged = merge(&mut target, &patch, merge_keys::Known::Unknown, &mut merging);
     match merged {
-        Ok(Fate::Stays) => text_of(&target),
-        Ok(Fate::Goes) => Ok(String::new()),
+        Ok(Merged::Kept) => text_of(&target),
+        Ok(Merged::Deleted) => Ok(String::new()),
         Err(problem) => {
             let field = FieldPath::root().key("valuesInline");
             let at = problem.path();

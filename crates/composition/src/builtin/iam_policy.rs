@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::known::Known;
+use crate::builtin::known::ResourceIds;
 use crate::engine::step::{Context, Transform};
 use crate::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
@@ -62,7 +62,7 @@ impl Transform for IamPolicyConfig {
             ("kind".into(), Value::from("ServiceAccount")),
             ("metadata".into(), metadata),
         ]));
-        let mut known = Known::of(resources, context.is_of_kustomization);
+        let mut known = ResourceIds::of(resources, context.is_of_kustomization);
         known.add(
             resources,
             vec![new],

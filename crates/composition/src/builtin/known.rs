@@ -9,7 +9,7 @@ use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The identities of the resources so far.
-pub(crate) struct Known {
+pub(crate) struct ResourceIds {
     ids: BTreeSet<Id>,
     is_of_kustomization: bool,
 }
@@ -37,7 +37,7 @@ impl Id {
     }
 }
 
-impl Known {
+impl ResourceIds {
     /// Those of the current resources, of a Kustomization or of a Composition.
     pub(crate) fn of(resources: &[Resource<'_>], is_of_kustomization: bool) -> Self {
         Self { ids: resources.iter().filter_map(Id::of).collect(), is_of_kustomization }

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::builtin::texts::{Text, Texts, keep_spelling, set_entries};
+use crate::builtin::texts::{StringMap, Text, keep_spelling, set_entries};
 use crate::engine::step::{Context, Transform};
 use crate::fields::field_spec::FieldSpec;
 use crate::resources::resource::Resource;
@@ -16,7 +16,7 @@ use krm_yaml::FieldPath;
 #[serde(deny_unknown_fields)]
 pub(crate) struct LabelsConfig {
     #[serde(default)]
-    labels: Texts,
+    labels: StringMap,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,
 }
@@ -32,7 +32,7 @@ impl Transform for LabelsConfig {
 
 /// Sets labels in these fields.
 pub(crate) fn set(
-    labels: &mut Texts,
+    labels: &mut StringMap,
     fields: &[FieldSpec],
     resources: &mut [Resource<'_>],
     context: &mut Context<'_>,
@@ -51,7 +51,7 @@ fn holds_labels(field: &FieldSpec) -> bool {
 }
 
 /// Warns of labels that Kubernetes refuses. Kustomize accepts any text.
-fn warn_about(labels: &Texts, context: &mut Context<'_>) {
+fn warn_about(labels: &StringMap, context: &mut Context<'_>) {
     for (key, Text(value)) in labels {
         let field = FieldPath::root().key("labels").key(key.as_str());
         for problem in names::check_label(key, value).into_iter().flatten() {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::engine::step::Context;
 use crate::fields::selector::{Matcher, Selector, version};
 use crate::patch::json_patch::{self, Operation};
-use crate::patch::merge::{Fate, Merging, Problem, merge};
+use crate::patch::merge::{Merged, Merging, Problem, merge};
 use crate::resources::end_block::{end_block, ends_in_block};
 use crate::resources::resource::Resource;
 use crate::tables::merge_keys::{self, Known};
@@ -252,8 +252,8 @@ impl MergePatch<'_> {
             let known = self.known(resource, context);
             let mut losses = Vec::new();
             match merge_into(resource, &self.value, allowed, known, &mut losses) {
-                Ok(Fate::Stays) => resource.drop_changed_shared(),
-                Ok(Fate::Goes) => gone.push(target),
+                Ok(Merged::Kept) => resource.drop_changed_shared(),
+                Ok(Merged::Deleted) => gone.push(target),
                 Err(problem) => {
                     let error = self.problem(text, resource, problem, context);
                     context.diagnostics.push(error);
@@ -401,7 +401,7 @@ fn merge_into(
     allowed: Allowed,
     known: Known<'_>,
     losses: &mut Vec<Problem>,
-) -> std::result::Result<Fate, Problem> {
+) -> std::result::Result<Merged, Problem> {
     let before = resource.identity();
     let top = [("apiVersion", false), ("kind", allowed.kind_change)];
     let inner = [("name", allowed.name_change), ("namespace", false)];
@@ -410,8 +410,8 @@ fn merge_into(
         (key, may_change, resource.value().at(&["metadata", key]).cloned())
     });
     let mut merging = Merging { is_quoted: &resource.is_quoted(), losses: Vec::new() };
-    if merge(resource.value_mut(), patch, known, &mut merging)? == Fate::Goes {
-        return Ok(Fate::Goes);
+    if merge(resource.value_mut(), patch, known, &mut merging)? == Merged::Deleted {
+        return Ok(Merged::Deleted);
     }
     losses.append(&mut merging.losses);
     for (key, may_change, old) in top {
@@ -428,7 +428,7 @@ fn merge_into(
     }
     drop_empty_annotations(resource);
     remember(resource, before);
-    Ok(Fate::Stays)
+    Ok(Merged::Kept)
 }
 
 /// As kustomize does after a patch removes the last one.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::builtin::known::Known;
+use crate::builtin::known::ResourceIds;
 use crate::engine::step::{Base, Context, Step, Transform};
 use crate::names::references;
 use crate::read::locate::{Found, find, is_composition, is_kustomization};
@@ -51,7 +51,7 @@ impl Transform for ResourceAccumulatorConfig {
             value.is_some()
         });
         let list = list.unwrap_or_else(FieldPath::root);
-        let mut known = Known::of(resources, context.is_of_kustomization);
+        let mut known = ResourceIds::of(resources, context.is_of_kustomization);
         let mut is_renamed = false;
         for (index, path) in self.paths.iter_mut().enumerate() {
             let mut accumulation = Accumulation { field: list.clone().index(index), context };

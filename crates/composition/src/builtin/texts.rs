@@ -11,13 +11,13 @@ use serde::de::{Deserializer, Error, Visitor};
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, MissingField};
 use crate::fields::field_tree::FieldTrees;
-use crate::resources::resource::{Resource, Shared, changeable};
+use crate::resources::resource::{AliasedEntry, Resource, changeable};
 use crate::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, EntryLine, FieldPath, Scalar, Value, ViewMut};
 
 /// Strings by their keys; numbers and bools are spelled as kustomize spells them.
-pub(crate) type Texts = BTreeMap<String, Text>;
+pub(crate) type StringMap = BTreeMap<String, Text>;
 
 /// A string that may be written as a number or bool.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Visitor<'_> for Spelling {
 
 /// Gives the fractions under `key` the spelling that they are written with: `1.10` stays `1.10`.
 /// Whole numbers become decimal, as in kustomize. Warns of numbers that either spells differently.
-pub(crate) fn keep_spelling(key: &'static str, texts: &mut Texts, context: &mut Context<'_>) {
+pub(crate) fn keep_spelling(key: &'static str, texts: &mut StringMap, context: &mut Context<'_>) {
     let transformer = context.transformer;
     let entries = transformer.config.get(key).and_then(Value::entries);
     for (name, value) in entries.unwrap_or_default() {
@@ -107,7 +107,7 @@ pub(crate) fn keep_spelling(key: &'static str, texts: &mut Texts, context: &mut 
 pub(crate) fn set_entries(
     resources: &mut [Resource<'_>],
     fields: &[FieldSpec],
-    entries: &Texts,
+    entries: &StringMap,
     context: &mut Context<'_>,
 ) {
     if entries.is_empty() {
@@ -130,7 +130,7 @@ pub(crate) fn set_entries(
 struct Entries<'t> {
     fields: &'t [FieldSpec],
     trees: FieldTrees,
-    texts: &'t Texts,
+    texts: &'t StringMap,
     /// Each as a line, if it takes one.
     lines: Vec<Option<Arc<EntryLine>>>,
     /// What they take of the budget.
@@ -173,7 +173,11 @@ impl Entries<'_> {
             if created.count > 1
                 && let Some(mapping) = created.mapping
             {
-                resource.shared.push(Shared { mapping, key: key.clone(), value: text.clone() });
+                resource.shared.push(AliasedEntry {
+                    mapping,
+                    key: key.clone(),
+                    value: text.clone(),
+                });
             }
         }
     }

@@ -133,7 +133,7 @@ impl Additions {
     }
 
     /// Merges them into empty tables, as kustomize does after a Component.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn merge_after_component(&mut self) {
         self.fields.append(&mut self.added);
         self.is_based = true;
     }

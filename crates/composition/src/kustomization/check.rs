@@ -105,7 +105,7 @@ impl Checker<'_> {
             (Type::Text, _) => self.wrong(value, "a string", at),
             (Type::Bool, _) => self.wrong(value, "a boolean", at),
             (Type::Number, _) => self.wrong(value, "a whole number", at),
-            (Type::Texts, _) => self.entries(value, Type::Text, at),
+            (Type::StringMap, _) => self.entries(value, Type::Text, at),
             (Type::Bools, _) => self.entries(value, Type::Bool, at),
             (Type::List(item), _) => self.items(value, *item, at),
             (Type::Mapping(fields), _) => self.mapping(value, fields, at),

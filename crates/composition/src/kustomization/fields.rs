@@ -14,7 +14,7 @@ pub enum Type {
     /// Anything: values for other programs.
     Any,
     /// Strings by their keys.
-    Texts,
+    StringMap,
     /// Booleans by their keys.
     Bools,
     /// A list.
@@ -26,7 +26,7 @@ pub enum Type {
 /// A field with its type.
 pub type Field = (&'static str, Type);
 
-use Type::{Any, Bool, Bools, List, Mapping, Number, Text, Texts};
+use Type::{Any, Bool, Bools, List, Mapping, Number, StringMap, Text};
 
 const LIST: Type = List(&Text);
 
@@ -54,8 +54,8 @@ pub const FIELDS: &[Field] = &[
     ("namePrefix", Text),
     ("nameSuffix", Text),
     ("labels", List(&Mapping(LABEL))),
-    ("commonLabels", Texts),
-    ("commonAnnotations", Texts),
+    ("commonLabels", StringMap),
+    ("commonAnnotations", StringMap),
     ("patchesJson6902", List(&Mapping(PATCH))),
     ("replicas", List(&Mapping(&[("name", Text), ("count", Number)]))),
     ("images", List(&Mapping(IMAGE))),
@@ -79,10 +79,10 @@ pub const DEPRECATED: &[(&str, &str)] = &[
 ];
 
 const METADATA: &[Field] =
-    &[("name", Text), ("namespace", Text), ("labels", Texts), ("annotations", Texts)];
+    &[("name", Text), ("namespace", Text), ("labels", StringMap), ("annotations", StringMap)];
 const OPTIONS: &[Field] = &[
-    ("labels", Texts),
-    ("annotations", Texts),
+    ("labels", StringMap),
+    ("annotations", StringMap),
     ("disableNameSuffixHash", Bool),
     ("immutable", Bool),
 ];
@@ -155,7 +155,7 @@ const PATCH: &[Field] =
 const FIELD_SPEC: &[Field] =
     &[("path", Text), ("group", Text), ("version", Text), ("kind", Text), ("create", Bool)];
 const LABEL: &[Field] = &[
-    ("pairs", Texts),
+    ("pairs", StringMap),
     ("includeSelectors", Bool),
     ("includeTemplates", Bool),
     ("fields", List(&Mapping(FIELD_SPEC))),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::builtin::labels::set;
-use crate::builtin::texts::Texts;
+use crate::builtin::texts::StringMap;
 use crate::engine::field_tables::FieldTables;
 use crate::engine::merged_fields::MergedFields;
 use crate::engine::step::{Context, Transform};
@@ -21,7 +21,7 @@ use krm_yaml::FieldPath;
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[derive(Default)]
 pub(crate) struct LabelField {
-    labels: Texts,
+    labels: StringMap,
     include_selectors: bool,
     include_templates: bool,
     fields: Vec<FieldSpec>,

@@ -9,9 +9,9 @@
 //! Source: kustomize 5.8, `api/types/kustomization.go` and `api/internal/target/kusttarget.go`.
 
 pub(crate) mod check;
-pub(crate) mod ending;
 pub mod fields;
 pub(crate) mod file;
+pub(crate) mod finalize;
 pub(crate) mod label_field;
 pub(crate) mod plugins;
 pub(crate) mod steps;

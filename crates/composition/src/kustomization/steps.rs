@@ -108,7 +108,7 @@ pub(crate) fn steps(
     steps.vars();
     if steps.list.is_empty() {
         // The first step has what is added to the tables.
-        steps.nothing("Kustomization", "resources");
+        steps.no_op("Kustomization", "resources");
     }
     steps.list
 }
@@ -174,14 +174,14 @@ impl Steps<'_> {
             };
             let path = FieldPath::root().key(*field);
             if let Whole(keys) = shape {
-                let mut draft = Draft::new(kind, &path);
+                let mut draft = TransformerBuilder::new(kind, &path);
                 draft.put(keys, value, &path, self.kustomization);
                 self.builtin(draft);
                 continue;
             }
             for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
                 let path = path.clone().index(index);
-                self.item(Draft::new(kind, &path), *shape, item, &path);
+                self.item(TransformerBuilder::new(kind, &path), *shape, item, &path);
             }
             if matches!(shape, Labels) {
                 self.no_common_labels(kind);
@@ -190,7 +190,13 @@ impl Steps<'_> {
     }
 
     /// Adds the transformer of an item.
-    fn item(&mut self, mut draft: Draft, shape: Shape, item: &Value<'static>, path: &FieldPath) {
+    fn item(
+        &mut self,
+        mut draft: TransformerBuilder,
+        shape: Shape,
+        item: &Value<'static>,
+        path: &FieldPath,
+    ) {
         let all = self.kustomization;
         match shape {
             Whole(_) | Items => draft.spread(item, path, all),
@@ -228,21 +234,21 @@ impl Steps<'_> {
     fn no_common_labels(&mut self, kind: &str) {
         let field = "commonLabels";
         if self.kustomization.field(field).is_none() {
-            self.nothing(kind, field);
+            self.no_op(kind, field);
         }
     }
 
     /// Adds a step that changes nothing.
-    fn nothing(&mut self, kind: &str, field: &str) {
+    fn no_op(&mut self, kind: &str, field: &str) {
         let path = FieldPath::root().key(field);
-        let mut draft = Draft::new(kind, &path);
+        let mut draft = TransformerBuilder::new(kind, &path);
         draft.written_as.push((FieldPath::root(), path));
         let transformer = draft.finish(self.kustomization);
         self.push(transformer, Ok(Runner::Builtin(Box::new(Nothing))));
     }
 
     /// Adds a built-in transformer.
-    fn builtin(&mut self, draft: Draft) {
+    fn builtin(&mut self, draft: TransformerBuilder) {
         let transformer = draft.finish(self.kustomization);
         let Some(builtin) = table::find(&transformer.id) else {
             return;
@@ -252,7 +258,7 @@ impl Steps<'_> {
     }
 
     /// Adds a transformer of this type.
-    fn with<T: Transform + DeserializeOwned + 'static>(&mut self, draft: Draft) {
+    fn with<T: Transform + DeserializeOwned + 'static>(&mut self, draft: TransformerBuilder) {
         let transformer = draft.finish(self.kustomization);
         let read = transformer.read::<T>();
         self.push(transformer, read.map(|read| Runner::Builtin(Box::new(read))));
@@ -275,7 +281,7 @@ impl Steps<'_> {
             return;
         };
         let path = FieldPath::root().key(field);
-        let mut draft = Draft::new(kind, &path);
+        let mut draft = TransformerBuilder::new(kind, &path);
         draft.put(&["paths"], value, &path, self.kustomization);
         let transformer = draft.finish(self.kustomization);
         self.push(transformer, Ok(Runner::Nested(nested, Vec::new())));
@@ -287,7 +293,7 @@ impl Steps<'_> {
         let components = self.kustomization.value.get(field).and_then(Value::items);
         for (index, item) in components.unwrap_or_default().iter().enumerate() {
             let path = FieldPath::root().key(field).index(index);
-            let mut draft = Draft::new("Component", &path);
+            let mut draft = TransformerBuilder::new("Component", &path);
             draft.put(&["path"], item, &path, self.kustomization);
             let transformer = draft.finish(self.kustomization);
             self.push(transformer, Ok(Runner::Nested(Nested::Component, Vec::new())));
@@ -299,7 +305,7 @@ impl Steps<'_> {
         let field = "vars";
         if let Some(value) = self.kustomization.field(field) {
             let path = FieldPath::root().key(field);
-            let mut draft = Draft::new("Variables", &path);
+            let mut draft = TransformerBuilder::new("Variables", &path);
             draft.put(&[field], value, &path, self.kustomization);
             self.with::<VarsField>(draft);
         }
@@ -315,7 +321,7 @@ impl Transform for Nothing {
 }
 
 /// A transformer that is being made of a part of a Kustomization.
-pub(crate) struct Draft {
+pub(crate) struct TransformerBuilder {
     id: TransformerId,
     config: Value<'static>,
     layers: Vec<Layer>,
@@ -323,7 +329,7 @@ pub(crate) struct Draft {
     written_as: Vec<(FieldPath, FieldPath)>,
 }
 
-impl Draft {
+impl TransformerBuilder {
     /// A transformer of a kind, named after a field.
     pub(crate) fn new(kind: &str, name: &FieldPath) -> Self {
         let id = TransformerId {

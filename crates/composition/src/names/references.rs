@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::engine::step::Context;
 use crate::fields::field_spec::{FieldSpec, Kind, MissingField};
 use crate::fields::field_tree::{FieldTree, FieldTrees, Problem};
-use crate::resources::resource::{Past, Resource};
+use crate::resources::resource::{FormerNames, Resource};
 use crate::values::budget::Budget;
 use krm_core::Identity;
 use krm_core::identity::group;
@@ -179,7 +179,7 @@ impl<'t> Target<'t> {
         }
     }
 
-    fn with(api_version: Cow<'t, str>, past: Past<'t>, now: Identity) -> Self {
+    fn with(api_version: Cow<'t, str>, past: FormerNames<'t>, now: Identity) -> Self {
         Self {
             is_renamed: past.is_renamed,
             prefixes: past.prefixes,

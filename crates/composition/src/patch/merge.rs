@@ -34,10 +34,11 @@ const MAX_LOST: usize = 5;
 
 /// Whether the target of a patch stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Merged {
     /// It stays, changed or not.
-    Stays,
-    Goes,
+    Kept,
+    /// It is removed.
+    Deleted,
 }
 
 /// Why a patch cannot be merged.
@@ -102,16 +103,16 @@ pub(crate) fn merge(
     patch: &Value<'static>,
     known: Known<'_>,
     merging: &mut Merging<'_>,
-) -> Result<Fate, Problem> {
+) -> Result<Merged, Problem> {
     if patch.is_null() {
-        return Ok(Fate::Goes);
+        return Ok(Merged::Deleted);
     }
     if target.is_null() {
-        let Some(new) = made(patch, known)? else {
-            return Ok(Fate::Goes);
+        let Some(new) = from_patch(patch, known)? else {
+            return Ok(Merged::Deleted);
         };
         target.data = new.data;
-        return Ok(Fate::Stays);
+        return Ok(Merged::Kept);
     }
     match (&mut target.data, &patch.data) {
         (Data::Mapping(_), Data::Mapping(entries)) => {
@@ -119,24 +120,24 @@ pub(crate) fn merge(
         }
         (Data::Sequence(items), Data::Sequence(patched)) => {
             match (directive_of_list(patched)?, known.keys().as_deref()) {
-                (Directive::Delete, _) => return Ok(Fate::Goes),
+                (Directive::Delete, _) => return Ok(Merged::Deleted),
                 (Directive::Merge, Some([])) => merge_scalars(items, patched),
                 (Directive::Merge, Some(keys)) => {
                     merge_items(items, patched, keys, known, merging)?;
                 }
                 (Directive::Merge, None) => {
-                    merging.losses.extend(loss(items, patched));
+                    merging.losses.extend(dropped_items(items, patched));
                     replace(target, patch, known)?;
                 }
                 (Directive::Replace, _) => replace(target, patch, known)?,
             }
-            Ok(Fate::Stays)
+            Ok(Merged::Kept)
         }
         (Data::Scalar(_), Data::Scalar(new)) => {
             let text = text_of(patch).filter(|_| (merging.is_quoted)(target));
             let text = text.map(|text| Scalar::String(text.to_owned().into()));
             target.data = Data::Scalar(text.unwrap_or_else(|| new.clone()));
-            Ok(Fate::Stays)
+            Ok(Merged::Kept)
         }
         _ => Err(Problem::new(format!(
             "expected {}, as in the object, found {}",
@@ -219,12 +220,12 @@ fn merge_mapping(
     entries: &[(Cow<'static, str>, Value<'static>)],
     known: Known<'_>,
     merging: &mut Merging<'_>,
-) -> Result<Fate, Problem> {
+) -> Result<Merged, Problem> {
     match directive(patch)? {
-        Directive::Delete => return Ok(Fate::Goes),
+        Directive::Delete => return Ok(Merged::Deleted),
         Directive::Replace => {
             replace(target, patch, known)?;
-            return Ok(Fate::Stays);
+            return Ok(Merged::Kept);
         }
         Directive::Merge => {}
     }
@@ -234,12 +235,12 @@ fn merge_mapping(
             Some(field) => {
                 let inner = known.field_of(key, field);
                 merge(field, value, inner, merging).map(|fate| {
-                    if fate == Fate::Goes {
+                    if fate == Merged::Deleted {
                         target.remove(key);
                     }
                 })
             }
-            None => made(value, known.field(key)).map(|new| {
+            None => from_patch(value, known.field(key)).map(|new| {
                 if let Some(new) = new {
                     target.insert(key.clone(), new);
                 }
@@ -258,12 +259,12 @@ fn merge_mapping(
             retain(target, value);
         }
     }
-    Ok(Fate::Stays)
+    Ok(Merged::Kept)
 }
 
 /// The loss if a patch replaces a list whose items have names: items that the patch does not name,
 /// and fields that it does not give.
-fn loss(items: &[Value<'_>], patched: &[Value<'_>]) -> Option<Problem> {
+fn dropped_items(items: &[Value<'_>], patched: &[Value<'_>]) -> Option<Problem> {
     let name = |item: &Value<'_>| Some(item.str_at(&["name"])?.to_owned());
     let patched: BTreeMap<String, &Value<'_>> =
         patched.iter().map(|item| Some((name(item)?, item))).collect::<Option<_>>()?;
@@ -306,7 +307,7 @@ fn replace(
         _ => Data::Mapping(Vec::new()),
     };
     let without = without_directive(patch);
-    let new = made(&without, known)?.unwrap_or_else(|| empty.into());
+    let new = from_patch(&without, known)?.unwrap_or_else(|| empty.into());
     *target = new;
     target.adopt(&old, &krm_core::item_keys::ITEM_KEYS);
     Ok(())
@@ -324,7 +325,7 @@ fn without_directive(patch: &Value<'static>) -> Value<'static> {
 }
 
 /// The value for a part of a patch that the object does not have: without nulls and directives.
-fn made(patch: &Value<'static>, known: Known<'_>) -> Result<Option<Value<'static>>, Problem> {
+fn from_patch(patch: &Value<'static>, known: Known<'_>) -> Result<Option<Value<'static>>, Problem> {
     match &patch.data {
         Data::Scalar(Scalar::Null) => Ok(None),
         Data::Scalar(_) => Ok(Some(patch.clone())),
@@ -332,7 +333,8 @@ fn made(patch: &Value<'static>, known: Known<'_>) -> Result<Option<Value<'static
         Data::Mapping(entries) => {
             let mut new = Vec::with_capacity(entries.len());
             for (key, value) in entries.iter().filter(|(key, _)| !is_directive(key)) {
-                let field = made(value, known.field(key)).map_err(|error| error.in_field(key))?;
+                let field =
+                    from_patch(value, known.field(key)).map_err(|error| error.in_field(key))?;
                 new.extend(field.map(|field| (key.clone(), field)));
             }
             Ok(Some(Value::mapping(new)))
@@ -458,7 +460,7 @@ fn merge_items<'s>(
             let fate = merge_item(&mut item, new, known, merging).map_err(in_item)?;
             merging.add_step(before, &Step::Index(index));
             match slot {
-                _ if fate == Fate::Goes => {}
+                _ if fate == Merged::Deleted => {}
                 Some(slot) if stays_in_place => *slot = Some(item),
                 _ => front.push(item),
             }
@@ -467,7 +469,7 @@ fn merge_items<'s>(
             merge_item(item, new, known, merging).map_err(in_item)?;
             merging.add_step(before, &Step::Index(index));
         } else {
-            front.extend(made(new, known).map_err(in_item)?);
+            front.extend(from_patch(new, known).map_err(in_item)?);
         }
         if front.len() > before {
             positions.add(new, before);
@@ -502,10 +504,10 @@ fn merge_item(
     patch: &Value<'static>,
     known: Known<'_>,
     merging: &mut Merging<'_>,
-) -> Result<Fate, Problem> {
+) -> Result<Merged, Problem> {
     match &patch.data {
         Data::Mapping(entries) => merge_mapping(item, patch, entries, known, merging),
-        _ => Ok(Fate::Stays),
+        _ => Ok(Merged::Kept),
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::engine::field_tables::Additions;
 use crate::engine::transformer::{Layer, Transformer};
-use crate::patch::merge::Fate;
+use crate::patch::merge::Merged;
 use crate::read::configurations;
 use crate::read::locate::{is_composition, locate};
-use crate::read::model::{self, Composition, Declared, Entered, Import, Mode};
+use crate::read::model::{self, Composition, Declared, Import, Mode, TransformerEntry};
 use crate::read::nesting::check_chain;
 use crate::read::order;
 use crate::read::overrides::apply;
@@ -24,7 +24,11 @@ const MAX_IMPORTS: usize = 10_000;
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, with all that it
 /// imports. After errors, do not use the result.
-pub(crate) fn consolidate(files: &dyn Files, path: &str, diagnostics: &mut Diagnostics) -> All {
+pub(crate) fn consolidate(
+    files: &dyn Files,
+    path: &str,
+    diagnostics: &mut Diagnostics,
+) -> Consolidated {
     let mut importer = Importer::new(files);
     diagnostics
         .take(locate(files, &join(".", path)))
@@ -39,7 +43,7 @@ pub(crate) fn consolidate_node(
     node: NodeId,
     directory: &str,
     diagnostics: &mut Diagnostics,
-) -> All {
+) -> Consolidated {
     let composition = model::read(document, node, diagnostics);
     composition
         .map(|composition| Importer::new(files).all(composition, directory, diagnostics))
@@ -53,14 +57,14 @@ struct Importer<'f> {
     open: Vec<String>,
     /// The files whose import failed or has no transformers: reading them again would change
     /// nothing.
-    settled: BTreeMap<String, Settled>,
+    settled: BTreeMap<String, ImportOutcome>,
     /// How many imports were followed.
     count: usize,
 }
 
 /// The outcome of an import.
 #[derive(Clone, Copy)]
-enum Settled {
+enum ImportOutcome {
     /// It failed, and the errors are reported.
     Failed,
     /// It was read, and has no transformers.
@@ -69,7 +73,7 @@ enum Settled {
 
 /// The transformers of a Composition, with what it adds to the tables.
 #[derive(Default)]
-pub(crate) struct All {
+pub(crate) struct Consolidated {
     pub(crate) transformers: Vec<Transformer>,
     pub(crate) additions: Additions,
     /// Whether all of them could be read.
@@ -88,7 +92,7 @@ impl<'f> Importer<'f> {
     }
 
     /// The transformers of the Composition in a file; none after an error.
-    fn file(&mut self, file: &str, diagnostics: &mut Diagnostics) -> Option<All> {
+    fn file(&mut self, file: &str, diagnostics: &mut Diagnostics) -> Option<Consolidated> {
         diagnostics.take(check_chain(&self.open, file, "import"))?;
         let source = diagnostics.take(self.files.source(file, directory_of(file)))?;
         let document = Arc::new(diagnostics.take(Document::parse(&source))?);
@@ -105,7 +109,7 @@ impl<'f> Importer<'f> {
         composition: Composition,
         directory: &str,
         diagnostics: &mut Diagnostics,
-    ) -> All {
+    ) -> Consolidated {
         let mut parts = Vec::new();
         let mut is_whole = true;
         let own = configurations::additions(&composition.added, self.files, directory, diagnostics);
@@ -146,24 +150,24 @@ impl<'f> Importer<'f> {
             }
             _ => all,
         };
-        All { transformers, additions, is_whole }
+        Consolidated { transformers, additions, is_whole }
     }
 
     /// The transformers that a Composition in `directory` declares, and those in files that it names.
     fn own(
         &self,
-        entered: Vec<Entered>,
+        entered: Vec<TransformerEntry>,
         directory: &str,
         diagnostics: &mut Diagnostics,
     ) -> Vec<Transformer> {
         let mut own = Vec::with_capacity(entered.len());
         for one in entered {
             let named = match one {
-                Entered::Declared(declared) => {
+                TransformerEntry::Declared(declared) => {
                     own.push(transformer(declared, directory));
                     continue;
                 }
-                Entered::File(named) => named,
+                TransformerEntry::File(named) => named,
             };
             let path = join(directory, &named.path);
             let read = self.files.source(&path, directory);
@@ -207,7 +211,7 @@ impl<'f> Importer<'f> {
         import: &Import,
         directory: &str,
         diagnostics: &mut Diagnostics,
-    ) -> Option<All> {
+    ) -> Option<Consolidated> {
         let mut found = Diagnostics::new();
         let (path, may_be_read) = if files::is_address(&import.path) {
             (import.path.clone(), Ok(()))
@@ -224,8 +228,8 @@ impl<'f> Importer<'f> {
         let file = file.and_then(|file| self.check_outside(&file, directory).map(|()| file));
         let file = found.take(file);
         let list = match file.as_deref().and_then(|file| self.settled.get(file)) {
-            Some(Settled::Failed) => return None,
-            Some(Settled::Empty) => return Some(All::default()),
+            Some(ImportOutcome::Failed) => return None,
+            Some(ImportOutcome::Empty) => return Some(Consolidated::default()),
             None => file.as_deref().and_then(|file| {
                 found.take(self.count_import())?;
                 self.file(file, &mut found)
@@ -234,10 +238,10 @@ impl<'f> Importer<'f> {
         let list = list.filter(|all| all.is_whole && !found.has_errors());
         if let Some(file) = file {
             let settled = match &list {
-                None => Some(Settled::Failed),
+                None => Some(ImportOutcome::Failed),
                 Some(all) => {
                     let is_empty = all.transformers.is_empty() && all.additions.is_empty();
-                    is_empty.then_some(Settled::Empty)
+                    is_empty.then_some(ImportOutcome::Empty)
                 }
             };
             if let Some(settled) = settled {
@@ -307,7 +311,7 @@ fn override_imported(
         let mut imported = parts.iter_mut().flat_map(|part| &mut part.transformers);
         match imported.find(|transformer| is_meant(transformer)) {
             Some(transformer) => {
-                if apply(transformer, change, diagnostics) == Fate::Goes {
+                if apply(transformer, change, diagnostics) == Merged::Deleted {
                     for part in &mut *parts {
                         part.transformers.retain(|one| !is_meant(one));
                     }

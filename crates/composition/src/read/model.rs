@@ -55,7 +55,7 @@ pub const ORDER_FIELDS: &[&str] = &["name", "kind", "apiVersion", "group", "vers
 pub(crate) struct Composition {
     pub(crate) imports: Vec<Import>,
     pub(crate) overrides: Vec<Declared>,
-    pub(crate) transformers: Vec<Entered>,
+    pub(crate) transformers: Vec<TransformerEntry>,
     /// The order of all transformers, if the Composition has one.
     pub(crate) order: Option<Order>,
     pub(crate) added: Added,
@@ -113,7 +113,7 @@ pub(crate) struct Declared {
 
 /// An item of `transformers`.
 #[derive(Debug)]
-pub(crate) enum Entered {
+pub(crate) enum TransformerEntry {
     Declared(Declared),
     /// A file with transformers.
     File(Named),
@@ -509,16 +509,17 @@ fn entered(
     document: &Arc<Document>,
     root: Cursor<'_>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Entered> {
+) -> Vec<TransformerEntry> {
     items(root, TRANSFORMERS, diagnostics)
         .into_iter()
         .filter_map(|(field, node)| {
             if node.is_mapping() {
-                return declared(document, node, &field, diagnostics).map(Entered::Declared);
+                return declared(document, node, &field, diagnostics)
+                    .map(TransformerEntry::Declared);
             }
             let path = diagnostics.take(node.text())??.into_owned();
             let place = node.place();
-            Some(Entered::File(Named { path, place, field }))
+            Some(TransformerEntry::File(Named { path, place, field }))
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::engine::transformer::{Layer, RUNTIME, Transformer};
-use crate::patch::merge::{self, DIRECTIVE, Directive, Fate, Problem};
+use crate::patch::merge::{self, DIRECTIVE, Directive, Merged, Problem};
 use crate::read::model::Declared;
 use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -30,7 +30,7 @@ pub(crate) fn apply(
     transformer: &mut Transformer,
     change: &Declared,
     diagnostics: &mut Diagnostics,
-) -> Fate {
+) -> Merged {
     let mut merging = Merging {
         kind: &transformer.id.kind,
         document: &change.document,
@@ -41,13 +41,13 @@ pub(crate) fn apply(
     let node = change.cursor();
     match merging.directive(&value, node) {
         None => {}
-        Some(Directive::Delete) => return Fate::Goes,
+        Some(Directive::Delete) => return Merged::Deleted,
         Some(Directive::Replace) => merging.whole(&mut transformer.config, value, node),
         Some(Directive::Merge) => {
             merging.mapping(&mut transformer.config, value, node, &FieldPath::root());
         }
     }
-    Fate::Stays
+    Merged::Kept
 }
 
 struct Merging<'m, 'd> {

@@ -7,7 +7,6 @@
 //!
 //! All items are kept until the last transformer is done, so their list is read as a whole at once.
 
-pub(crate) mod apart;
 pub(crate) mod content;
 pub(crate) mod end_block;
 pub(crate) mod follow;
@@ -16,4 +15,5 @@ pub(crate) mod objects;
 pub(crate) mod positions;
 pub(crate) mod print;
 pub(crate) mod resource;
+pub(crate) mod stream_comments;
 pub(crate) mod trace;

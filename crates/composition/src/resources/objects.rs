@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::resources::apart;
 use crate::resources::end_block::{end_block, ends_in_block};
 use crate::resources::resource::Resource;
+use crate::resources::stream_comments;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar};
@@ -18,7 +18,7 @@ pub fn objects<'d>(
 ) -> Vec<Resource<'d>> {
     let mut resources = Vec::new();
     let mut items = Vec::new();
-    for (root, apart) in document.roots().zip(apart::of_roots(document)) {
+    for (root, apart) in document.roots().zip(stream_comments::of_roots(document)) {
         if root.is_null() {
             continue;
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::resources::apart::Apart;
 use crate::resources::content::Content;
 use crate::resources::history::{History, Setter};
+use crate::resources::stream_comments::StreamComments;
 use crate::resources::trace::Trace;
 use krm_core::Identity;
 use krm_core::annotations;
@@ -31,10 +31,10 @@ pub struct Resource<'d> {
     /// The node it was read from; none for a new object.
     node: Option<SharedNode>,
     /// The comments around it that belong to the stream.
-    pub(crate) apart: Option<Box<Apart>>,
+    pub(crate) apart: Option<Box<StreamComments>>,
     /// The object as it is now.
     content: Content<'d>,
-    /// Whether it may have changed since it was last [checked](Self::take_damage).
+    /// Whether it may have changed since it was last [checked](Self::lost_field).
     is_touched: bool,
     /// Whether it configures tools: built-in transformers leave it alone, unless they name its kind.
     pub is_configuration: bool,
@@ -52,7 +52,7 @@ pub struct Resource<'d> {
     /// The variables of which it holds the value.
     pub(crate) vars: Vec<String>,
     /// The labels and annotations that one transformer has created in several fields of it.
-    pub(crate) shared: Vec<Shared>,
+    pub(crate) shared: Vec<AliasedEntry>,
     /// Its history, if a build keeps that.
     pub(crate) trace: Option<Box<Trace>>,
     /// The transformers that have set its fields, if the build notes them and one has changed it.
@@ -64,7 +64,7 @@ pub struct Resource<'d> {
 /// An entry that one transformer has created in `metadata` and in other fields: in kustomize they
 /// have one value.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct AliasedEntry {
     /// Its mapping in `metadata`: `labels` or `annotations`.
     pub(crate) mapping: &'static str,
     pub(crate) key: String,
@@ -305,7 +305,7 @@ impl<'d> Resource<'d> {
     /// The required field that it has lost by a change since it was last asked: why it is no object
     /// any more.
     /// In a Kustomization, the prefix of a name does not replace it.
-    pub(crate) fn take_damage(&mut self, is_of_kustomization: bool) -> Option<String> {
+    pub(crate) fn lost_field(&mut self, is_of_kustomization: bool) -> Option<String> {
         if !std::mem::take(&mut self.is_touched) {
             return None;
         }
@@ -331,7 +331,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Takes over the history of the resource that this was before.
-    pub fn succeed(&mut self, before: &Self) {
+    pub fn inherit_from(&mut self, before: &Self) {
         self.apart.clone_from(&before.apart);
         self.previous.clone_from(&before.previous);
         self.is_patched = before.is_patched;
@@ -370,14 +370,14 @@ impl<'d> Resource<'d> {
     }
 
     /// What it was called, and the object itself, to be changed while the former is looked at.
-    pub(crate) const fn split(&mut self) -> (Past<'_>, Present<'_, 'd>) {
-        let past = Past {
+    pub(crate) const fn split(&mut self) -> (FormerNames<'_>, Body<'_, 'd>) {
+        let past = FormerNames {
             previous: self.previous.as_slice(),
             is_renamed: self.has_former_name(),
             prefixes: self.prefixes.as_slice(),
             suffixes: self.suffixes.as_slice(),
         };
-        let present = Present { content: &mut self.content, is_touched: &mut self.is_touched };
+        let present = Body { content: &mut self.content, is_touched: &mut self.is_touched };
         (past, present)
     }
 
@@ -483,7 +483,7 @@ impl<'d> Resource<'d> {
 
 /// The former names of a resource.
 #[derive(Clone, Copy)]
-pub(crate) struct Past<'r> {
+pub(crate) struct FormerNames<'r> {
     pub(crate) previous: &'r [Identity],
     pub(crate) is_renamed: bool,
     pub(crate) prefixes: &'r [String],
@@ -491,12 +491,12 @@ pub(crate) struct Past<'r> {
 }
 
 /// A resource without its former names.
-pub(crate) struct Present<'r, 'd> {
+pub(crate) struct Body<'r, 'd> {
     content: &'r mut Content<'d>,
     is_touched: &'r mut bool,
 }
 
-impl<'d> Present<'_, 'd> {
+impl<'d> Body<'_, 'd> {
     /// As [`Resource::str_at`].
     pub(crate) fn str_at(&self, keys: &[&str]) -> Option<&str> {
         self.content.str_at(keys)

@@ -46,7 +46,7 @@ pub(crate) fn call<'d>(
     let pairs = follow::pairs(resources, &mut back, ID);
     for (object, pair) in back.iter_mut().zip(pairs) {
         if let Some(before) = pair.and_then(|pair| resources.get(pair)) {
-            object.succeed(before);
+            object.inherit_from(before);
         } else {
             object.take_needs_hash();
         }

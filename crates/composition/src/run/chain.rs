@@ -119,7 +119,7 @@ impl Surroundings<'_> {
             let is_generator = runner.is_generator();
             self.one(transformer, runner, additions, &mut resources, diagnostics);
             if is_traced {
-                self.follow(transformer, before, &mut resources, diagnostics);
+                self.record_step(transformer, before, &mut resources, diagnostics);
             }
             if self.state.building.is_empty() {
                 let maker = Arc::from(transformer.id.name.as_str());
@@ -146,7 +146,7 @@ impl Surroundings<'_> {
     }
 
     /// Counts the resources that a transformer has added to `before` ones, and notes what it did.
-    fn follow(
+    fn record_step(
         &mut self,
         transformer: &Transformer,
         before: usize,
@@ -474,7 +474,7 @@ fn refuse_damaged(
     diagnostics: &mut Diagnostics,
 ) {
     for resource in resources {
-        let Some(problem) = resource.take_damage(is_of_kustomization) else {
+        let Some(problem) = resource.lost_field(is_of_kustomization) else {
             continue;
         };
         let mut wrong = invalid(transformer, resource, &problem);

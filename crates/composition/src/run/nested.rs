@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use crate::builtin::generator::absorb_made;
-use crate::builtin::known::Known;
+use crate::builtin::known::ResourceIds;
 use crate::engine::step::{Base, Nested, Runner, Step};
 use crate::engine::transformer::Transformer;
-use crate::kustomization::ending::Ending;
 use crate::kustomization::file::{self, Kind, Kustomization};
+use crate::kustomization::finalize::Ending;
 use crate::kustomization::{plugins, steps as kustomization_steps};
 use crate::read::locate::{Found, find};
 use crate::read::nesting::{check_chain, check_directory};
@@ -208,7 +208,7 @@ impl Surroundings<'_> {
                 if let Some(own) = own {
                     self.state.inherited.append(&own);
                 }
-                self.state.inherited.settle();
+                self.state.inherited.merge_after_component();
             } else {
                 let wrong = Diagnostic::error("expected a Component, found a Kustomization");
                 let wrong = wrong.at(kustomization.kind_place()).field("kind");
@@ -252,7 +252,7 @@ impl Surroundings<'_> {
                     let new = self.pass(steps, Vec::new(), name.clone(), found);
                     let field = FieldPath::root();
                     let new = absorb_made(resources, new, &plugin, found);
-                    let mut known = Known::of(resources, true);
+                    let mut known = ResourceIds::of(resources, true);
                     known.add(resources, new, &field, &plugin, found);
                 }
                 (Nested::Validators, _) => {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::engine::step::Step;
-use crate::kustomization::ending::{self, Ending};
 use crate::kustomization::file::{self, Kustomization};
+use crate::kustomization::finalize::{self, Ending};
 use crate::kustomization::steps::steps as steps_of;
 use crate::read;
-use crate::read::consolidate::All;
+use crate::read::consolidate::Consolidated;
 use crate::read::locate::{Found, find, is_kustomization};
 use crate::run::runner::step;
 use krm_core::files::{Files, directory_of, join};
@@ -71,8 +71,8 @@ pub(crate) fn build(
     let mut steps = steps_of(kustomization, files, diagnostics);
     let additions = steps.first().map(|step| Arc::clone(&step.additions));
     let additions = additions.unwrap_or_default();
-    steps.insert(0, ending::start(kustomization, &additions));
-    steps.append(&mut ending::steps(kustomization, ending, &additions, diagnostics));
+    steps.insert(0, finalize::start(kustomization, &additions));
+    steps.append(&mut finalize::steps(kustomization, ending, &additions, diagnostics));
     steps
 }
 
@@ -95,7 +95,7 @@ pub fn consolidate_node(
     steps(list, diagnostics)
 }
 
-fn steps(all: All, diagnostics: &mut Diagnostics) -> Vec<Step> {
+fn steps(all: Consolidated, diagnostics: &mut Diagnostics) -> Vec<Step> {
     let additions = Arc::new(all.additions);
     let steps = all.transformers.into_iter();
     steps.filter_map(|transformer| diagnostics.take(step(transformer, &additions))).collect()

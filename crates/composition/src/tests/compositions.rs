@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, shared_folder};
 use crate::engine::transformer::TransformerId;
-use crate::read::model::{self, Entered, Order};
+use crate::read::model::{self, Order, TransformerEntry};
 use crate::read::order::sort;
 use crate::run::chain::Build;
 use crate::run::steps::consolidate;
@@ -139,10 +139,10 @@ fn is_ready(files: &InMemory) -> bool {
         let composition = model::read_file(document, &mut unheard).unwrap_or_default();
         let mut all = composition.transformers.iter();
         all.all(|one| match one {
-            Entered::Declared(one) => {
+            TransformerEntry::Declared(one) => {
                 !one.id.is_builtin() || builtin::table::find(&one.id).is_some()
             }
-            Entered::File(_) => true,
+            TransformerEntry::File(_) => true,
         })
     })
 }

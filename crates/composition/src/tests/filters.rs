@@ -265,15 +265,15 @@ fn read(input: &str) -> Vec<Resource<'static>> {
 
 /// Data that the Go of a nameref case has beside the case: the former names of the candidates,
 /// their prefixes and suffixes, and those of the referrer.
-struct Past {
+struct FormerNames {
     names: &'static [&'static str],
     prefixes: [&'static str; 2],
     suffixes: [&'static str; 2],
     own: [&'static str; 2],
 }
 
-fn past(case: &str) -> Past {
-    let past = |names, prefixes, suffixes, own| Past { names, prefixes, suffixes, own };
+fn past(case: &str) -> FormerNames {
+    let past = |names, prefixes, suffixes, own| FormerNames { names, prefixes, suffixes, own };
     let both: &[&str] = &["oldName", "oldName"];
     match case {
         "simple scalar" | "mapping" | "null value" => {

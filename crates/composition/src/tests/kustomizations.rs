@@ -15,7 +15,7 @@ use super::{judge, shared, shared_folder};
 use crate::engine::functions::{FunctionOutput, Functions};
 use crate::engine::program::Program;
 use crate::engine::transformer::Transformer;
-use crate::kustomization::ending::Ending;
+use crate::kustomization::finalize::Ending;
 use crate::resources::print::{Format, print};
 use crate::run::chain::Build;
 use crate::run::steps::consolidate_root;

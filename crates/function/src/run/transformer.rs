@@ -98,7 +98,7 @@ pub(crate) fn run(
     let mut new = new.into_iter();
     for (change, mut new) in decision.changed.iter().zip(new.by_ref()) {
         if let Some(resource) = resources.get_mut(change.position) {
-            new.succeed(resource);
+            new.inherit_from(resource);
             *resource = new;
         }
     }

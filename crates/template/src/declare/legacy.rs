@@ -2,8 +2,8 @@
 //! namespace, and kinds that once had no API group get theirs.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+
+use memchr::memmem;
 
 use crate::declare::reference;
 use krm_yaml::{Value, View};
@@ -50,12 +50,34 @@ pub(crate) fn with_group(api_version: &str, kind: &str) -> Option<String> {
 }
 
 /// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).
-static GROUPS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-    let lines = include_str!("legacy.txt").lines().filter_map(|line| line.split_once(' '));
-    lines.flat_map(|(group, kinds)| kinds.split(' ').map(move |kind| (kind, group))).collect()
-});
+const GROUPS: &str = include_str!("legacy.txt");
 
 /// The API group of a kind that OpenShift's first API had without one.
 pub fn group_of(kind: &str) -> Option<&'static str> {
-    GROUPS.get(kind).copied()
+    let is_word = |at: &usize| {
+        let around = GROUPS.get(..*at).zip(GROUPS.get(at + kind.len()..));
+        around
+            .is_some_and(|(before, after)| before.ends_with(' ') && after.starts_with([' ', '\n']))
+    };
+    let mut found = memmem::find_iter(GROUPS.as_bytes(), kind);
+    let at = found.find(is_word).filter(|_| !kind.contains([' ', '\n']))?;
+    GROUPS.get(..at)?.lines().next_back()?.split(' ').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::group_of;
+
+    #[test]
+    fn each_kind_has_its_group() {
+        for line in super::GROUPS.lines() {
+            let (group, kinds) = line.split_once(' ').unwrap();
+            for kind in kinds.split(' ') {
+                assert_eq!(group_of(kind), Some(group), "{kind}");
+            }
+        }
+        for kind in ["", "Rol", "Service", "Role RoleList", "RoleList\n", "apps.openshift.io"] {
+            assert_eq!(group_of(kind), None, "{kind:?}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::value::Value;
 use crate::write::comments;
 use crate::write::edited::{self, Edit};
 use crate::write::render::{Position, check};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 /// Edits that make an item, entry or root hold `value` in its own place: its comments, order and quotes
 /// stay where its data does.
@@ -69,7 +69,7 @@ pub fn update_read(old: Cursor<'_>, value: Value<'_>, keys: &ItemKeys) -> Result
 }
 
 fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
-    let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
+    let edits = Rewrite::edits(old, &value, Placement::InPlace)?;
     if edits.is_empty() {
         return Ok(edits);
     }

@@ -32,7 +32,7 @@ use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
 )]
 pub struct Document {
     pub(crate) source: Arc<Source>,
-    pub(crate) nodes: Arc<Vec<Node>>,
+    pub(crate) nodes: Vec<Node>,
     pub(crate) roots: Vec<u32>,
     /// The entries whose key is an alias, in order, each with the node that it refers to.
     pub(crate) key_targets: Vec<(u32, u32)>,
@@ -64,15 +64,11 @@ pub(crate) struct Deferred {
 impl Document {
     /// The document that a fast path read.
     pub(crate) fn new(source: &Arc<Source>, table: Table) -> Self {
-        Self::with(source, Arc::new(table.nodes), table.roots)
-    }
-
-    pub(super) fn with(source: &Arc<Source>, nodes: Arc<Vec<Node>>, roots: Vec<u32>) -> Self {
         Self {
             source: Arc::clone(source),
             is_json: is_json(source.text()),
-            nodes,
-            roots,
+            nodes: table.nodes,
+            roots: table.roots,
             key_targets: Vec::new(),
             referred: Vec::new(),
             has_tag_directives: false,

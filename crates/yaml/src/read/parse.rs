@@ -9,8 +9,8 @@ use crate::limits::{MAX_DEPTH, MAX_KEY_LENGTH};
 use crate::read::characters::Characters;
 use crate::read::document::{Deferred, Document};
 use crate::read::events::Builder;
+use crate::read::go_compat::Respelled;
 use crate::read::merges::check_merges;
-use crate::read::spelling::Respelled;
 use crate::read::strict;
 use crate::read::syntax::{syntax_error, too_deep};
 use crate::read::text::{check_text, fast};
@@ -23,19 +23,27 @@ impl Document {
     /// # Errors
     /// If the text is not YAML; at the place where reading stopped.
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
-        if let Some((nodes, roots)) = source.table() {
-            return Ok(Self::with(source, Arc::clone(nodes), roots.clone()));
+        if let Some(table) = source.table() {
+            return Ok(Self::new(source, table.clone()));
         }
         let characters = check_text(source)?;
         Self::parse_checked(source, characters)
+    }
+
+    /// As [`parse`](Self::parse), of a text that nobody reads again.
+    pub(crate) fn parse_once(source: &Arc<Source>) -> Result<Self> {
+        match fast(source.text(), check_text(source)?) {
+            Some(table) => Ok(Self::new(source, table)),
+            None => Self::parse_fully(source),
+        }
     }
 
     /// As [`parse`](Self::parse), of a text that has these characters.
     pub(super) fn parse_checked(source: &Arc<Source>, characters: Characters) -> Result<Self> {
         match fast(source.text(), characters) {
             Some(table) => {
-                let (nodes, roots) = source.keep(table);
-                Ok(Self::with(source, Arc::clone(nodes), roots.clone()))
+                source.keep(&table);
+                Ok(Self::new(source, table))
             }
             None => Self::parse_fully(source),
         }
@@ -96,7 +104,7 @@ impl Document {
             has_anchors,
             is_simple: false,
             deferred: Deferred::default(),
-            nodes: Arc::new(builder.nodes),
+            nodes: builder.nodes,
             roots: builder.roots,
             referred,
             key_targets: builder.key_targets,

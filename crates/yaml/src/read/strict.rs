@@ -91,7 +91,7 @@ pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()>
 /// The checks that need the nodes of the document.
 pub(crate) fn check(document: &Document) -> Result<()> {
     let text = document.text();
-    for node in document.nodes.iter() {
+    for node in &document.nodes {
         check_key(document, node)?;
         if node.has(Flags::IN_FLOW) && node.kind == Kind::Scalar(Style::Plain) {
             check_flow_plain(document, node.value.range())?;

@@ -25,7 +25,7 @@ pub(crate) enum TokenKind {
 /// All scalars and aliases, in order.
 pub(crate) fn scalars(document: &Document) -> Vec<Token> {
     let mut tokens = Vec::new();
-    for node in document.nodes.iter() {
+    for node in &document.nodes {
         let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;
         let least = if is_root { 0 } else { document.column(node.entry as usize) + 1 };
         let kind = |style| match style {

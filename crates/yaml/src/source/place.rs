@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::lines::BYTE_ORDER_MARK;
 use crate::source::line_index::{self, LineIndex};
-use crate::table::{Node, Table};
+use crate::table::Table;
 
 /// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
 ///
@@ -27,7 +27,7 @@ pub struct Source {
     /// Its lines, once a long line or a message needs them.
     index: OnceLock<LineIndex>,
     /// What a fast path has read, for those who read the text again.
-    table: OnceLock<(Arc<Vec<Node>>, Vec<u32>)>,
+    table: OnceLock<Table>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,9 @@ enum Kind {
 
 /// The beginning of the names of outputs.
 const OUTPUT: &str = "output of ";
+
+/// The bytes of the longest text of which the table is kept.
+const MAX_KEPT: usize = 1 << 20;
 
 /// Where a part of a text comes from, if the text combines objects from several files.
 #[doc(hidden)]
@@ -75,14 +78,16 @@ impl Source {
         Arc::new(Self { name, text, kind, origins, index, table: OnceLock::new() })
     }
 
-    /// The nodes and the roots, if a fast path has read the whole text.
-    pub(crate) fn table(&self) -> Option<&(Arc<Vec<Node>>, Vec<u32>)> {
+    /// The table of the whole text, if it was [kept](Self::keep).
+    pub(crate) fn table(&self) -> Option<&Table> {
         self.table.get()
     }
 
-    /// Keeps the nodes and the roots of the whole text.
-    pub(crate) fn keep(&self, table: Table) -> &(Arc<Vec<Node>>, Vec<u32>) {
-        self.table.get_or_init(|| (Arc::new(table.nodes), table.roots))
+    /// Keeps a copy of the table of the whole text, if it is not too large.
+    pub(crate) fn keep(&self, table: &Table) {
+        if self.text.len() <= MAX_KEPT {
+            self.table.get_or_init(|| table.clone());
+        }
     }
 
     /// Sets where places in the text come from. Only the first call counts.

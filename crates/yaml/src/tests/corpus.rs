@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::Diagnostics;
 use crate::source::Source;
 use crate::write::edited::Edited;
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 use crate::{Document, DuplicateKeys};
 
 /// Every file under these folders of the repository or the shared folder, with the files of a case
@@ -107,7 +107,7 @@ pub(super) fn printed(text: &str) -> Result<String, String> {
         let Some(value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
             continue;
         };
-        let changes = Rewrite::edits(root, &value, Purpose::Stay);
+        let changes = Rewrite::edits(root, &value, Placement::InPlace);
         edits.extend(changes.map_err(|error| error.message.clone())?);
     }
     let edited = Edited::new(&document, edits).map_err(|error| error.message.clone())?;

@@ -11,7 +11,7 @@ use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::value::{Data, Value};
 use crate::write::edited::Edited;
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 use crate::{DuplicateKeys, ItemKeys, Position, render, render_json, to_string, update};
 
 /// A quarter of the stack of a program's first thread; threads that print have more. The frames of
@@ -90,10 +90,10 @@ fn walk_everywhere(document: &Document, root: Cursor<'_>) {
     change(&mut changed);
     assert_ne!(value, changed);
     for (value, has_leaf) in [(&value, false), (&changed, true)] {
-        let edits = Rewrite::edits(root, value, Purpose::Stay).unwrap();
+        let edits = Rewrite::edits(root, value, Placement::InPlace).unwrap();
         let text = Edited::new(document, edits).unwrap().to_string();
         assert_eq!(text.contains("leaf"), has_leaf);
-        let moved = Rewrite::edits(root, value, Purpose::Move).unwrap();
+        let moved = Rewrite::edits(root, value, Placement::Moved).unwrap();
         assert!(moved.len() < 3);
         render(document, value, Position::Document).unwrap();
         render_json(value, None).unwrap();

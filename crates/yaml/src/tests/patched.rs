@@ -104,8 +104,9 @@ fn lines_are_read_back_with_those_of_a_scalar_before_them() {
     };
     assert_eq!(set("a"), (TEXT.replace("a: 1", "a: new"), true, false));
     assert_eq!(set("c"), (TEXT.replace("c: 2", "c: new"), true, false));
-    let added = read_back(&|value| value.get_mut("d").unwrap().insert("f".into(), "x".into()));
-    assert_eq!(added, (TEXT.replace("e: 3\n", "e: 3\n  f: x\n"), true, false));
+    let added =
+        read_back(&|value| value.get_mut("d").unwrap().insert("more".into(), "text".into()));
+    assert_eq!(added, (TEXT.replace("e: 3\n", "e: 3\n  more: text\n"), true, false));
     let (text, is_read_back, _) = read_back(&|value| drop(value.remove("c")));
     assert!(text.contains("b: |+\n  x\n") && !is_read_back, "{text}");
 }

@@ -178,7 +178,7 @@ fn lines() -> impl Strategy<Value = String> {
 fn indented(text: &str) -> Option<String> {
     let document = Document::parse_fully(&Source::new("test", text)).ok()?;
     let mut scalars = Vec::new();
-    for node in document.nodes.iter() {
+    for node in &document.nodes {
         if node.key_kind != KeyKind::Complex {
             scalars.push(node.key.range());
         }

@@ -7,20 +7,20 @@ use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
 use crate::table::{Flags, Kind, Node, NodeId};
 use crate::value::{Data, Value};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 impl Rewrite<'_> {
     /// Whether a node that gets its data from other nodes is unchanged and can be kept.
     pub(super) fn stays(&self, cursor: Cursor<'_>, value: &Value<'_>) -> bool {
         let read = || cursor.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
-        self.purpose == Purpose::Stay
+        self.placement == Placement::InPlace
             && !self.has_lost_alias(cursor)
             && read().as_ref() == Some(value)
     }
 
     /// Whether something that has an anchor is changed.
     pub(super) fn loses_anchor(&self) -> bool {
-        if !self.document.has_anchors || self.purpose == Purpose::Move {
+        if !self.document.has_anchors || self.placement == Placement::Moved {
             return false;
         }
         let top = self.top.0..self.document.node(self.top).next;
@@ -41,7 +41,7 @@ impl Rewrite<'_> {
     /// Removes `&name`, unless the text stays in place. `begins_alike` says whether the value keeps
     /// its first line.
     pub(super) fn drop_anchor(&mut self, node: &Node, begins_alike: bool) {
-        if !node.has(Flags::ANCHOR) || self.purpose == Purpose::Stay {
+        if !node.has(Flags::ANCHOR) || self.placement == Placement::InPlace {
             return;
         }
         let base = node.props as usize;

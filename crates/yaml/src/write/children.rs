@@ -17,7 +17,7 @@ use crate::write::comments::{
 use crate::write::edited::apply;
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::kept::{Kept, Side, keep_in_order};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 use crate::write::shifted::shifted;
 
 impl<'d> Rewrite<'d> {
@@ -269,7 +269,7 @@ impl<'d> Rewrite<'d> {
         if document.has_tag_directives || item.raw().is_empty() {
             return None;
         }
-        let mut edits = Self::edits(item, value, Purpose::Move).ok()?;
+        let mut edits = Self::edits(item, value, Placement::Moved).ok()?;
         edits.retain(|edit| edit.start >= start);
         let text = apply(document.text(), start..end_with_comments(item), &mut edits);
         let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -282,7 +282,7 @@ impl<'d> Rewrite<'d> {
     /// of all that is moved, and stay.
     fn begins_moved(&self, child: NodeId) -> bool {
         let top = self.document.node(self.top).value.start;
-        self.purpose == Purpose::Move && self.document.node(child).entry == top
+        self.placement == Placement::Moved && self.document.node(child).entry == top
     }
 
     /// The layout of new text beside a child.
@@ -329,7 +329,7 @@ impl<'d> Rewrite<'d> {
             let is_block = matches!(last.kind, Kind::Scalar(Style::Literal | Style::Folded));
             is_block && last.value.end as usize == at
         });
-        is_open && !ends_in_block && self.purpose == Purpose::Stay
+        is_open && !ends_in_block && self.placement == Placement::InPlace
     }
 
     /// The lines from `at` on that are not taken out.

@@ -22,7 +22,7 @@ use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};
 use crate::write::children::is_on_line;
 use crate::write::comments::{end_of_entry, skip_blank_lines};
 use crate::write::edited::{Edit, close_text, space_comments};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 impl<'d> Rewrite<'d> {
     /// Edits that make `node` hold `value`.
@@ -32,11 +32,11 @@ impl<'d> Rewrite<'d> {
     pub(crate) fn edits(
         node: Cursor<'d>,
         value: &Value<'_>,
-        purpose: Purpose,
+        placement: Placement,
     ) -> Result<Vec<Edit>> {
         let document = node.document();
-        let mut rewrite = Self::new(node, purpose);
-        if document.has_anchors && purpose == Purpose::Stay {
+        let mut rewrite = Self::new(node, placement);
+        if document.has_anchors && placement == Placement::InPlace {
             keep_anchors(node, value, &mut rewrite.kept);
         }
         if rewrite.loses_anchor() {
@@ -45,7 +45,7 @@ impl<'d> Rewrite<'d> {
         rewrite.node(node.id(), value)?;
         rewrite.clear_tabs();
         space_comments(document, &mut rewrite.edits);
-        if purpose == Purpose::Stay {
+        if placement == Placement::InPlace {
             close_text(document, &mut rewrite.edits);
         }
         Ok(rewrite.edits)
@@ -61,7 +61,7 @@ impl<'d> Rewrite<'d> {
         value: &Value<'_>,
         column: usize,
     ) -> Result<(Vec<Edit>, bool)> {
-        let mut rewrite = Self::new(node, Purpose::Move);
+        let mut rewrite = Self::new(node, Placement::Moved);
         let is_of_lines = is_of_single_lines(node);
         let may_be_read = is_of_lines || rewrite.column == column;
         rewrite.reads_back = node.document().is_simple && may_be_read;
@@ -96,9 +96,9 @@ impl<'d> Rewrite<'d> {
         let mut values = parts.values().iter().map(|(_, value)| value);
         let are_on_lines = values.all(|value| is_on_line(value) || is_empty(value));
         let mut rewrite = if are_on_lines {
-            Self::of_lines(node, Purpose::Move)
+            Self::of_lines(node, Placement::Moved)
         } else {
-            Self::new(node, Purpose::Move)
+            Self::new(node, Placement::Moved)
         };
         rewrite.reads_back = true;
         for (id, value) in parts.values() {
@@ -258,7 +258,7 @@ impl<'d> Rewrite<'d> {
                 let is_same = is_slice_of(new, self.document.slice(node.value.range()), style)
                     || cursor.scalar()?.as_ref() == Some(new);
                 // Without its anchor, nothing is left of it.
-                let vanishes = self.purpose == Purpose::Move
+                let vanishes = self.placement == Placement::Moved
                     && node.has(Flags::ANCHOR)
                     && node.has(Flags::IN_FLOW)
                     && node.value.is_empty();
@@ -297,7 +297,7 @@ impl<'d> Rewrite<'d> {
         }
         let text = self.document.slice(node.key.range());
         let alias = node.key_kind == KeyKind::Alias
-            && (self.purpose == Purpose::Move || self.loses_anchor());
+            && (self.placement == Placement::Moved || self.loses_anchor());
         // A key of several lines depends on its place. In braces it cannot be followed by a colon,
         // and neither can one that is too long.
         let (entry, start) = (node.entry as usize, node.key.start as usize);
@@ -307,7 +307,7 @@ impl<'d> Rewrite<'d> {
         let takes_no_colon = is_long
             || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));
         let loses_properties = takes_no_colon && entry < start && !is_long;
-        let lines = takes_no_colon || (self.purpose == Purpose::Move && !is_one_line(text));
+        let lines = takes_no_colon || (self.placement == Placement::Moved && !is_one_line(text));
         if alias || lines || (!std::ptr::eq(key, text) && child.key()? != key) {
             self.rename(child.id(), key, loses_properties);
         }
@@ -328,7 +328,7 @@ impl<'d> Rewrite<'d> {
 
     /// Whether the text of a scalar would not survive being moved, though its value is unchanged.
     fn must_respell(&self, node: &Node, style: Style) -> bool {
-        if self.purpose == Purpose::Stay {
+        if self.placement == Placement::InPlace {
             return false;
         }
         let text = self.document.slice(node.value.range());

@@ -5,7 +5,7 @@ use crate::table::NodeId;
 use crate::write::comments::{end_with_comments, extent, lead_comments, skip_blank_lines};
 use crate::write::edited::Edit;
 use crate::write::kept::Kept;
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 /// Edits that remove items from `list`, with their comments; at least one other item must stay.
 pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<Edit> {
@@ -14,7 +14,7 @@ pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<E
         let stay = children.iter().filter(|child| !is_gone(**child));
         let kept =
             Kept { pairs: stay.map(|&child| (child, 0)).collect(), children, inserts: Vec::new() };
-        let mut rewrite = Rewrite::new(list, Purpose::Stay);
+        let mut rewrite = Rewrite::new(list, Placement::InPlace);
         rewrite.remove_others(&kept);
         return rewrite.edits;
     }

@@ -273,7 +273,7 @@ fn may_be_nested(node: Cursor<'_>, position: Position) -> bool {
 /// Reads `text` again and compares it with the intended value.
 pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
     let source = Source::new("output", text);
-    let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
+    let document = Document::parse_once(&source).map_err(|error| wrong(&source, &error.message))?;
     let root = document.roots().next();
     let read = match position {
         Position::Document => root,

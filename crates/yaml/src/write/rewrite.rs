@@ -12,19 +12,19 @@ use crate::write::emit::Layout;
 
 /// The destination of the edited text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum Placement {
     /// The text stays in place: parts with unchanged data are kept.
-    Stay,
+    InPlace,
     /// The text moves to another column, away from its surroundings: anchors and merge keys are
     /// removed, and aliases and scalars that depend on their place are written out.
-    Move,
+    Moved,
 }
 
 /// Collects the edits that turn the text of one node into that of a changed value.
 pub(crate) struct Rewrite<'d> {
     pub(super) document: &'d Document,
     pub(super) layout: Layout,
-    pub(super) purpose: Purpose,
+    pub(super) placement: Placement,
     /// The leftmost column of the text. A continuation line that starts left of it cannot move
     /// along and is written as new text.
     pub(super) column: usize,
@@ -46,20 +46,20 @@ pub(crate) struct Rewrite<'d> {
 }
 
 impl<'d> Rewrite<'d> {
-    pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
-        Self { layout: layout_of(node), ..Self::of_lines(node, purpose) }
+    pub(super) fn new(node: Cursor<'d>, placement: Placement) -> Self {
+        Self { layout: layout_of(node), ..Self::of_lines(node, placement) }
     }
 
     /// As [`new`](Self::new), to write only scalars and entries on one line, for which the layout of
     /// the document does not matter.
-    pub(super) fn of_lines(node: Cursor<'d>, purpose: Purpose) -> Self {
+    pub(super) fn of_lines(node: Cursor<'d>, placement: Placement) -> Self {
         /// Most objects need no more edits.
         const EDITS: usize = 16;
         let document = node.document();
         Self {
             document,
             layout: Layout { eol: document.eol(), ..Layout::default() },
-            purpose,
+            placement,
             column: document.column(node.node().value.start as usize),
             top: node.id(),
             kept: BTreeSet::new(),

@@ -10,7 +10,7 @@ use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
 use crate::value::{Data, Value};
 use crate::write::edited::{Edited, close_text};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::{Placement, Rewrite};
 
 /// The path does not lead to what the change needs.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl<'d> Editor<'d> {
     /// The edited text, after reading it again.
     pub(super) fn finish(self) -> diagnostic::Result<Edited> {
         let document = self.node.document();
-        let mut edits = Rewrite::edits(self.node, &self.value, Purpose::Stay)?;
+        let mut edits = Rewrite::edits(self.node, &self.value, Placement::InPlace)?;
         close_text(document, &mut edits);
         if !edits.is_empty() {
             check_edits(self.node, &self.value, edits.clone())?;

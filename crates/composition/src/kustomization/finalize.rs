@@ -13,7 +13,7 @@ use crate::engine::step::{Context, Runner, Step, Transform};
 use crate::engine::transformer::Transformer;
 use crate::kustomization::check::Part;
 use crate::kustomization::file::Kustomization;
-use crate::kustomization::steps::Draft;
+use crate::kustomization::steps::TransformerBuilder;
 use crate::kustomization::vars::Resolution;
 use crate::resources::resource::Resource;
 use crate::resources::trace::Tracing;
@@ -81,7 +81,7 @@ pub(crate) fn steps(
         is_of_kustomization: true,
     };
     let own = |name: &str, transform: Box<dyn Transform>| {
-        let draft = Draft::new("Kustomization", &FieldPath::root().key(name));
+        let draft = TransformerBuilder::new("Kustomization", &FieldPath::root().key(name));
         step(draft.finish(kustomization), transform)
     };
     let mut steps = vec![own("hashes", Box::new(HashConfig {})), own("vars", Box::new(Resolution))];
@@ -91,7 +91,7 @@ pub(crate) fn steps(
     match kustomization.value.get("sortOptions") {
         Some(options) => {
             let field = FieldPath::root().key("sortOptions");
-            let mut draft = Draft::new("SortOrderTransformer", &field);
+            let mut draft = TransformerBuilder::new("SortOrderTransformer", &field);
             draft.put(&["sortOptions"], options, &field, kustomization);
             let transformer = draft.finish(kustomization);
             let read = transformer.read::<SortOrderConfig>();
@@ -123,7 +123,7 @@ pub(crate) fn start(kustomization: &Kustomization, additions: &Arc<Additions>) -
         root: kustomization.directory.clone(),
         ..Tracing::default()
     });
-    let draft = Draft::new("Kustomization", &FieldPath::root().key("buildMetadata"));
+    let draft = TransformerBuilder::new("Kustomization", &FieldPath::root().key("buildMetadata"));
     Step {
         transformer: draft.finish(kustomization),
         runner: Runner::Builtin(Box::new(start)),

@@ -7,12 +7,12 @@ use krm_yaml::{Document, lines_of_root};
 /// The comments around an object that belong to the stream: whole lines, with the blank lines
 /// between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct StreamComments {
     above: String,
     below: String,
 }
 
-impl Apart {
+impl StreamComments {
     /// Splits the comments for the first and the last object of a list: those above, and those
     /// below.
     pub(crate) fn split(self) -> [Option<Self>; 2] {
@@ -30,7 +30,7 @@ impl Apart {
 
 /// The comments around each root of a stream. Comments after a `---` belong to the object below,
 /// those before it to the object above. The first object gets all comments above it.
-pub(crate) fn of_roots(document: &Document) -> Vec<Option<Apart>> {
+pub(crate) fn of_roots(document: &Document) -> Vec<Option<StreamComments>> {
     let roots: Vec<_> = document.roots().map(lines_of_root).collect();
     let text = |range: Range<usize>| document.text().get(range).unwrap_or_default();
     let mut all = Vec::with_capacity(roots.len());
@@ -41,11 +41,11 @@ pub(crate) fn of_roots(document: &Document) -> Vec<Option<Apart>> {
         };
         let next = roots.get(index + 1);
         let next = next.map_or(document.text().len(), |next| next.start);
-        let apart = Apart {
+        let apart = StreamComments {
             above: comments(above.trim_start_matches(['\u{feff}', '\r', '\n'])),
             below: comments(split(text(own.end..next)).0.trim_end()),
         };
-        all.push((apart != Apart::default()).then_some(apart));
+        all.push((apart != StreamComments::default()).then_some(apart));
     }
     all
 }
@@ -78,7 +78,7 @@ fn comments(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Apart, of_roots};
+    use super::{StreamComments, of_roots};
     use krm_yaml::Document;
     use krm_yaml::source::Source;
 
@@ -89,7 +89,7 @@ mod tests {
         let document = Document::parse(&Source::new("test", text)).unwrap();
         let apart = |above: &str, below: &str| {
             let (above, below) = (above.to_owned(), below.to_owned());
-            Some(Apart { above, below })
+            Some(StreamComments { above, below })
         };
         assert_eq!(
             of_roots(&document),

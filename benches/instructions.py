@@ -127,7 +127,7 @@ class Inputs:
         """A dynamic linker needs instructions, too."""
         headers = ["readelf", "--program-headers", self.binary]
         headers = subprocess.run(headers, check=True, stdout=subprocess.PIPE, text=True)
-        return 460_000 if "INTERP" in headers.stdout else 230_000
+        return 460_000 if "INTERP" in headers.stdout else 120_000
 
 
 def instructions(binary, work, folder):

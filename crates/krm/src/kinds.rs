@@ -215,9 +215,9 @@ mod tests {
     #[test]
     fn tables_have_the_rows_of_the_text() {
         const CLUSTER: [[&str; 2]; count("cluster")] = table("cluster");
+        const LABELS: [Field; count("labels")] = field_table("labels");
         assert!(rows("cluster").eq(CLUSTER));
         assert!(CLUSTER.is_sorted(), "it is searched");
-        const LABELS: [Field; count("labels")] = field_table("labels");
         let words =
             |field: Field| (field.group, field.version, field.kind, field.path, field.create);
         assert!(fields("labels").map(words).eq(LABELS.map(words)));

@@ -107,7 +107,7 @@ fn of(kind: Type) -> Value {
         Type::Bool => json!({ "type": "boolean" }),
         Type::Number => json!({ "type": "integer" }),
         Type::Any => json!({}),
-        Type::Texts => json!({ "type": "object", "additionalProperties": of(Type::Text) }),
+        Type::StringMap => json!({ "type": "object", "additionalProperties": of(Type::Text) }),
         Type::Bools => json!({ "type": "object", "additionalProperties": of(Type::Bool) }),
         Type::List(item) => json!({ "type": "array", "items": of(*item) }),
         Type::Mapping(fields) => mapping(fields),

@@ -28,10 +28,11 @@ fn documents_have_them() -> Result<(), Failed> {
             let (mark, after) = marked.split_once(" -->\n").ok_or("a mark without an end")?;
             let (name, work) = mark.split_once(' ').unwrap_or((mark, ""));
             let (head, rows) = tables.get(name).ok_or_else(|| format!("no table `{name}`"))?;
-            let line = vec!["---".to_owned(); head.len()];
+            let rule = vec!["---".to_owned(); head.len()];
             let rows =
                 rows.iter().filter(|row| work.is_empty() || row.first().is_some_and(|w| w == work));
-            let expected: String = [head, &line].into_iter().chain(rows).map(row).collect();
+            let expected: String =
+                [head, &rule].into_iter().chain(rows).map(|row| line(row)).collect();
             let found = after.split_once("\n\n").map_or(after.trim_end(), |(table, _)| table);
             if found != expected.trim_end() {
                 let page = page.display();
@@ -62,8 +63,10 @@ fn the_chart_has_them() -> Result<(), Failed> {
     Ok(())
 }
 
+type Row = Vec<String>;
+
 /// The head of each table, and its rows.
-fn tables() -> Result<BTreeMap<String, (Vec<String>, Vec<Vec<String>>)>, Failed> {
+fn tables() -> Result<BTreeMap<String, (Row, Vec<Row>)>, Failed> {
     let text = fs::read_to_string(crate::root().join("benches/figures.json"))?;
     let tables: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(&text)?;
     let mut read = BTreeMap::new();
@@ -75,6 +78,6 @@ fn tables() -> Result<BTreeMap<String, (Vec<String>, Vec<Vec<String>>)>, Failed>
     Ok(read)
 }
 
-fn row(cells: &Vec<String>) -> String {
+fn line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }

@@ -237,27 +237,29 @@ fn overlap(ranges: &[Range<usize>], part: &Range<usize>) -> bool {
 
 /// The places of secrets in the texts that diagnostics are about.
 #[derive(Debug, Default)]
-pub(crate) struct AllPlaces(BTreeMap<(*const Source, bool), SecretPlaces>);
+pub(crate) struct AllPlaces(BTreeMap<*const Source, SecretPlaces>);
 
 impl AllPlaces {
     /// Also returns the diagnostics, with masks for the secrets that those at their places quote.
     pub(crate) fn of(diagnostics: &Diagnostics) -> (Self, Cow<'_, Diagnostics>) {
-        let mut shown: BTreeMap<_, Vec<&Place>> = BTreeMap::new();
+        let mut shown: BTreeMap<_, (bool, Vec<&Place>)> = BTreeMap::new();
         for one in diagnostics {
-            let may_be_read = one.severity != Severity::Error;
             let related = one.related.iter().map(|(place, _)| place);
             for place in one.place.iter().chain(related) {
-                shown.entry((Arc::as_ptr(&place.source), may_be_read)).or_default().push(place);
+                let of_source = shown.entry(Arc::as_ptr(&place.source));
+                let (may_be_read, places) = of_source.or_insert((true, Vec::new()));
+                *may_be_read &= one.severity != Severity::Error;
+                places.push(place);
             }
         }
         let mut all = Self::default();
         let mut is_masked = false;
-        for (key, shown) in shown {
+        for (key, (may_be_read, shown)) in shown {
             let Some(Place { source, .. }) = shown.first() else { continue };
-            let mut known = SecretPlaces::near(source, key.1, Some(&shown));
+            let mut known = SecretPlaces::near(source, may_be_read, Some(&shown));
             // Then messages may quote any value of the text.
             if shown.iter().any(|place| known.overlap(&place.range)) {
-                known = SecretPlaces::of(source, key.1);
+                known = SecretPlaces::of(source, may_be_read);
                 is_masked |= !known.values.is_empty();
             }
             all.0.insert(key, known);
@@ -276,8 +278,7 @@ impl AllPlaces {
 
     /// The places in the text of a place.
     pub(crate) fn at(&self, place: &Place) -> Option<&SecretPlaces> {
-        let found = |may_be_read| self.0.get(&(Arc::as_ptr(&place.source), may_be_read));
-        found(false).or_else(|| found(true))
+        self.0.get(&Arc::as_ptr(&place.source))
     }
 }
 
@@ -288,7 +289,28 @@ pub(crate) fn concealed(diagnostics: &Diagnostics) -> Cow<'_, Diagnostics> {
 
 #[cfg(test)]
 mod tests {
+    use krm_yaml::diagnostic::Diagnostic;
+
     use super::*;
+
+    /// An error far from a secret, where a warning is about the secret.
+    #[test]
+    fn a_secret_far_from_an_error_is_concealed() {
+        let text =
+            format!("kind: Secret\nstringData: {{a: hunter2}}\n---\n{}x: y\n", "# c\n".repeat(200));
+        let source = Source::new("test", text.as_str());
+        let place = |part: &str| {
+            let at = text.find(part).expect("a part of the text");
+            Place { source: Arc::clone(&source), range: at..at + part.len() }
+        };
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::error("wrong").at(place("x: y")));
+        diagnostics.push(Diagnostic::warning("`hunter2` is weak").at(place("hunter2")));
+        let (places, concealed) = AllPlaces::of(&diagnostics);
+        let secret = place("hunter2");
+        assert!(places.at(&secret).is_some_and(|known| known.overlap(&secret.range)));
+        assert!(concealed.iter().all(|one| !one.message.contains("hunter2")));
+    }
 
     /// Each text has marks around what must be a place, and no other. An item has its dash.
     #[test]

@@ -108,9 +108,14 @@ impl<'f> Listings<'f> {
         let file = join(".", file);
         let listing = self.read.entry(file).or_insert_with_key(|file| {
             let is_there = self.files.entry(file) == Some(Entry::File);
-            let source = is_there.then(|| self.files.source(file, directory_of(file)).ok());
-            let document = source.flatten().and_then(|source| Document::parse(&source).ok());
-            Rc::new(Listing::of(file, document.map(Arc::new)))
+            let read = |root| {
+                let source = is_there.then(|| self.files.source(file, root).ok()).flatten()?;
+                Document::parse(&source).ok().map(Arc::new)
+            };
+            let within = read(directory_of(file));
+            // A link out of its directory lists files, too, but is not built.
+            let document = within.clone().or_else(|| read("/"));
+            Rc::new(Listing { document: within, ..Listing::of(file, document) })
         });
         Rc::clone(listing)
     }

@@ -39,7 +39,7 @@ impl<'p> Pair<'p> {
             "required" => {
                 let names = limit.items().unwrap_or_default().iter().filter_map(Value::as_str);
                 let missing = self.absent(names)?.into_iter();
-                return Ok(missing.map(|name| format!("must have `{name}`")).collect());
+                return Ok(missing.map(|name| format!("must have {}", quoted(name))).collect());
             }
             "dependencies" => return self.needed(limit),
             "type" => (!is_of_types(self.value, limit)).then(|| {
@@ -149,7 +149,10 @@ impl<'p> Pair<'p> {
             if self.position(key)?.is_some() {
                 let names = types_of(needed).iter().filter_map(Value::as_str);
                 let absent = self.absent(names)?.into_iter();
-                missing.extend(absent.map(|name| format!("must have `{name}` next to `{key}`")));
+                missing.extend(
+                    absent
+                        .map(|name| format!("must have {} next to {}", quoted(name), quoted(key))),
+                );
             }
         }
         Ok(missing)
@@ -199,9 +202,13 @@ fn listed(values: &[Value<'_>], separator: &str) -> String {
     texts.join(separator)
 }
 
+fn quoted(name: &str) -> String {
+    format!("`{}`", start(name, MAX_QUOTED))
+}
+
 fn shown(value: &Value<'_>) -> String {
     match value.as_str() {
-        Some(text) => format!("`{}`", start(text, MAX_QUOTED)),
+        Some(text) => quoted(text),
         None => start(&value.to_json(), MAX_QUOTED),
     }
 }

@@ -98,7 +98,7 @@ impl Disk {
             Err(error) => return Err(refused(path, &error)),
         };
         let bytes = read_file(path).map_err(|error| unavailable(path, &error))?;
-        let contents = read_copy(&bytes, Check::Objects);
+        let contents = read_copy(bytes, Check::Objects);
         let contents = contents.map_err(|_| damaged(path, &why))?;
         replace(path, &contents).map_err(|error| damaged(path, &format!("{why}; {error}")))?;
         tracing::error!(
@@ -275,10 +275,11 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Reads the bytes of a file, which may be damaged: `redb` writes to each file that it opens.
-pub(super) fn read_copy(bytes: &[u8], check: Check) -> Result<Contents, redb::Error> {
+pub(super) fn read_copy(bytes: Vec<u8>, check: Check) -> Result<Contents, redb::Error> {
     let copy = InMemoryBackend::new();
     copy.set_len(bytes.len() as u64)?;
-    copy.write(0, bytes)?;
+    copy.write(0, &bytes)?;
+    drop(bytes);
     guard::quietly(|| {
         let mut builder = builder();
         builder.set_check_integrity_on_open(check == Check::Pages);

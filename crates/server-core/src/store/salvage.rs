@@ -32,11 +32,11 @@ pub struct Report {
 ///
 /// [`Error::Unavailable`] if the objects cannot be read.
 pub fn check(path: &Path) -> Result<Report, Error> {
-    let bytes = read_file(path).map_err(|error| unavailable(path, &error))?;
-    match read_copy(&bytes, Check::Pages) {
+    let bytes = || read_file(path).map_err(|error| unavailable(path, &error));
+    match read_copy(bytes()?, Check::Pages) {
         Ok(contents) => Ok(Report::of(&contents, None)),
         Err(index) => {
-            let contents = read_copy(&bytes, Check::Objects);
+            let contents = read_copy(bytes()?, Check::Objects);
             let contents = contents.map_err(|error| unavailable(path, &error))?;
             Ok(Report::of(&contents, Some(index.to_string())))
         }
@@ -50,10 +50,10 @@ pub fn check(path: &Path) -> Result<Report, Error> {
 ///
 /// [`Error::Unavailable`] if there are none, or if the new file exists or cannot be written.
 pub fn salvage(from: &Path, to: &Path) -> Result<Report, Error> {
-    let bytes = read_file(from).map_err(|error| unavailable(from, &error))?;
-    let (contents, index) = match read_copy(&bytes, Check::Objects) {
+    let bytes = || read_file(from).map_err(|error| unavailable(from, &error));
+    let (contents, index) = match read_copy(bytes()?, Check::Objects) {
         Ok(contents) => (contents, None),
-        Err(error) => (found(&bytes), Some(error.to_string())),
+        Err(error) => (found(&bytes()?), Some(error.to_string())),
     };
     if index.is_some() && contents.entries.is_empty() {
         return Err(unavailable(from, &"no object is whole"));

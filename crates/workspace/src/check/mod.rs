@@ -14,7 +14,7 @@ pub use self::related_objects::Kind;
 use self::kustomizations::Builds;
 use crate::listing::Listings;
 use crate::objects::define;
-use krm_core::files::{directory_of, join};
+use krm_core::files::join;
 use krm_template_authoring::lint;
 use krm_template_composition::is_kustomization;
 use krm_template_object_check::Checker;
@@ -65,7 +65,8 @@ pub fn check(
         if is_yaml(path)
             && !is_kustomization(path)
             && !known.contains(path)
-            && let Some(source) = trouble.take(machine.files.source(path, directory_of(path)))
+            // A build has read it, so it may be read.
+            && let Some(source) = trouble.take(machine.files.source(path, "/"))
         {
             let file = File::parse(path.clone(), source, false);
             if let Ok(document) = &file.document {

@@ -144,7 +144,8 @@ fn unknown(trail: &Trail<'_>, path: &FieldPath) -> Box<Diagnostic> {
     for step in
         below.iter().filter_map(|at| trail.fields.get(*at)?.steps().get(parent.steps().len()))
     {
-        if !steps.contains(&step) {
+        // The fields of a part are beside one another.
+        if steps.last() != Some(&step) {
             steps.push(step);
         }
     }

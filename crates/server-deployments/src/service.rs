@@ -33,7 +33,7 @@ pub struct Deployments {
     running: Arc<watch::Sender<usize>>,
 }
 
-/// What deployments use of the server.
+/// The parts of the server that deployments use.
 pub struct Dependencies {
     /// The store, shared with Templates.
     pub store: Arc<Measured>,

@@ -31,9 +31,9 @@ pub struct Builder<'b> {
     pub traces: bool,
 }
 
-/// What was built.
+/// The result of a build.
 pub struct Built<'d> {
-    /// The resources, but for those that are only for tools. After an error, do not use them.
+    /// The resources, except those that are only for tools. After an error, do not use them.
     pub resources: Vec<Resource<'d>>,
     /// The objects of Templates, as these created them.
     pub traced: Vec<Traced>,

@@ -35,7 +35,7 @@ pub enum Listed {
     Patch,
 }
 
-/// What the file of a Kustomization, Component or Composition lists.
+/// The paths in the file of a Kustomization, Component or Composition.
 pub(crate) struct Listing {
     pub(crate) file: String,
     pub(crate) directory: String,
@@ -84,7 +84,7 @@ impl Listing {
         named.contains(&self.directory) || named.contains(&self.file)
     }
 
-    /// What is built of it.
+    /// Its document and root node, if it may be built.
     pub(crate) fn root(&self) -> Option<(&Arc<Document>, NodeId)> {
         let document = self.document.as_ref()?;
         Some((document, document.roots().next()?.id()))

@@ -1,4 +1,4 @@
-//! What commands print and write: texts, tables, diffs, and files for objects.
+//! The output of commands: texts, tables, diffs, and files for objects.
 
 pub(crate) mod destination;
 pub(crate) mod diff;

@@ -35,7 +35,7 @@ pub(super) struct Finding<'s> {
     pub(super) path: FieldPath,
     /// The keyword that it violates.
     pub(super) keyword: &'s str,
-    /// What is wrong, without the path and the value.
+    /// The violation, without the path and the value.
     pub(super) text: String,
     /// The schema with this keyword.
     pub(super) schema: &'s Value<'static>,
@@ -84,7 +84,7 @@ impl Checker {
     }
 }
 
-/// What a value is walked for.
+/// The purpose of a walk over a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Setting defaults. `required` and what is in `properties` do not decide whether a value fits.

@@ -30,7 +30,7 @@ pub(super) struct Pair<'p> {
 }
 
 impl<'p> Pair<'p> {
-    /// What is wrong with the value in the eyes of a keyword, apart from the schemas that it has.
+    /// Returns the violations of a keyword, apart from those of its subschemas.
     pub(super) fn wrong(self, keyword: &str) -> Result<Vec<String>, Problem> {
         let Some(limit) = self.schema.get(keyword) else {
             return Ok(Vec::new());

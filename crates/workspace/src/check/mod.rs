@@ -20,7 +20,7 @@ use krm_template_composition::is_kustomization;
 use krm_template_object_check::Checker;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 
-/// What was checked, and the findings.
+/// The result of a check: the numbers of checked files, and the findings.
 #[derive(Default)]
 pub struct Checked {
     /// How many of each kind were checked.

@@ -26,7 +26,7 @@ pub struct Source {
     origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
     /// Its lines, once a long line or a message needs them.
     index: OnceLock<LineIndex>,
-    /// What a fast path has read, for those who read the text again.
+    /// The table of its nodes, once a fast path has read it.
     table: OnceLock<Table>,
 }
 

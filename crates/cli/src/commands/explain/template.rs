@@ -48,7 +48,7 @@ pub(super) fn trail<'m>(
     }
 }
 
-/// It as one that may be asked for.
+/// Converts it to a candidate.
 pub(super) fn candidate<'m>(expansion: &Expansion<'m>, object: &'m Traced) -> Candidate<'m> {
     let section = object.sections.first();
     Candidate {
@@ -88,7 +88,7 @@ pub(super) fn hidden(traces: &[(Expansion<'_>, Trace)]) -> Vec<Place> {
     places
 }
 
-/// What set a field; none for the object in the Template.
+/// The source of a field, or none if the Template has it as written.
 fn setter(expansion: &Expansion<'_>, field: &Field) -> Option<String> {
     let instance = expansion.instance;
     Some(match expansion.set_by(field.cause) {

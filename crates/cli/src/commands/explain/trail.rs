@@ -17,7 +17,7 @@ const MAX_LISTED: usize = 10;
 pub(super) struct Origin {
     /// The value as JSON, which distinguishes numbers from strings of digits; none if it is secret.
     pub(super) value: Option<String>,
-    /// What set it; none if it is as it was written.
+    /// The source of its value, or none if it is as it was written.
     pub(super) setter: Option<String>,
     pub(super) place: Option<Place>,
     /// The names of the parameters that it refers to.
@@ -43,7 +43,7 @@ pub(super) struct Trail<'t> {
     pub(super) hidden: Option<&'t [Place]>,
     /// The parameters that fields refer to, with their values and sources.
     pub(super) parameters: Option<Box<Parameters<'t>>>,
-    /// What is left out of the object.
+    /// The fields that are left out of the object.
     pub(super) left_out: Option<String>,
 }
 
